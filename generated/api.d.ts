@@ -72,8 +72,8 @@ export type paths = {
         };
         /**
          * List the preparations
-         * @description Lists the components that can be installed on this machine, with their state and progress. In a fleet, the list is
-         *     that of this node.
+         * @description Lists the components that can be installed on this machine, with their state and progress. In a fleet, the list
+         *     covers only this node.
          */
         get: operations["listPreparations"];
         put?: never;
@@ -301,9 +301,9 @@ export type paths = {
         put?: never;
         /**
          * Create a clip of a text
-         * @description Converts text to speech with a URL of its own, for an `<audio>` element. The response is sent with the first bytes,
-         *     and the clip can be played while the rest is still being synthesized. An incomplete clip is deleted if no one reads
-         *     it for 15 s, a complete one 10 minutes after its last reader.
+         * @description Converts text to speech with its own URL, for an `<audio>` element. The response is sent with the first bytes, and
+         *     the clip can be played while the rest is still being synthesized. An incomplete clip is deleted if no one reads it
+         *     for 15 s, a complete one 10 minutes after its last reader.
          */
         post: operations["createSpeechClip"];
         delete?: never;
@@ -548,7 +548,8 @@ export type components = {
         };
         /**
          * @description A piece of the answer text. The deltas of the last step concatenate to `content` of the result. If a model marks only
-         *     the end of its reasoning, they end with it: the reasoning was sent as content before.
+         *     the end of its reasoning, that reasoning was already sent as content, and `content` is only the end of the
+         *     concatenated deltas.
          */
         ContentDelta: {
             /**
@@ -647,7 +648,7 @@ export type components = {
             title: string;
             /** @description A short sentence that says what it is good for; empty if the engine has none. */
             purpose: string;
-            /** @description The capability that it is for. */
+            /** @description The capability that the component is for. */
             capability: components["schemas"]["Capability"];
             /** @description true: required by the models of the settings. false: a further model or voice. */
             configured: boolean;
@@ -762,7 +763,7 @@ export type components = {
          */
         RequestPart: "body" | "query" | "path" | "header";
         /**
-         * @description The next segment of the transcript, whatever `timestamps` is. If they differ, the `segments` of the result take
+         * @description The next segment of the transcript, regardless of `timestamps`. If they differ, the `segments` of the result take
          *     precedence.
          */
         SegmentCreated: {
@@ -901,7 +902,7 @@ export type components = {
              */
             end_ms: number;
             text: string;
-            /** @description Only of a transcription with speakers. */
+            /** @description Only in a transcription with speakers. */
             speaker?: string;
         };
         /**
@@ -911,7 +912,7 @@ export type components = {
         TimestampGranularity: "none" | "segment" | "word";
         /**
          * @description A tool call finished, in order of completion, but always after the `audio.created` of the same call. The next step
-         *     starts when all tool calls of this one have finished.
+         *     starts when all tool calls of this step have finished.
          */
         ToolFinished: {
             /**
@@ -1162,7 +1163,7 @@ export type components = {
              */
             timestamps?: components["schemas"]["TimestampGranularity"];
             /**
-             * @description `separate` transcribes each channel of a stereo recording, such as of a telephone system, and adds `turns` and
+             * @description `separate` transcribes each channel of a stereo recording, such as one of a telephone system, and adds `turns` and
              *     `speakers` to the result: the first channel is speaker `A`, the second is `B`. A recording without exactly two
              *     channels, or with the same sound on both, is rejected. The model must list `segment` in `supports`. Budgets count
              *     each channel that is not silent. Absent or empty: `mixed`.
@@ -1256,7 +1257,7 @@ export type components = {
              */
             timestamps?: components["schemas"]["TimestampGranularity"];
             /**
-             * @description `separate` transcribes each channel of a stereo recording, such as of a telephone system, and adds `turns` and
+             * @description `separate` transcribes each channel of a stereo recording, such as one of a telephone system, and adds `turns` and
              *     `speakers` to the result: the first channel is speaker `A`, the second is `B`. A recording without exactly two
              *     channels, or with the same sound on both, is rejected. The model must list `segment` in `supports`. Budgets count
              *     each channel that is not silent. Absent or empty: `mixed`.
@@ -1475,13 +1476,14 @@ export type components = {
                  */
                 "Retry-After"?: string;
                 /**
-                 * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                 *     else requests) in `w` seconds. Absent without limits.
+                 * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                 *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                  * @example "requests";q=60;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
+                 * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                 *     limits.
                  * @example "requests";r=0;t=1
                  */
                 RateLimit?: string;
@@ -1673,11 +1675,14 @@ export type components = {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                 *     else requests) in `w` seconds. Absent without limits.
+                 * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                 *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                  */
                 "RateLimit-Policy"?: string;
-                /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                /**
+                 * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                 *     limits.
+                 */
                 RateLimit?: string;
                 [name: string]: unknown;
             };
@@ -1762,11 +1767,14 @@ export type components = {
         /** @description The request id, also in the operator's log. */
         "X-Request-Id": string;
         /**
-         * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-         *     else requests) in `w` seconds. Absent without limits.
+         * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+         *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
          */
         "RateLimit-Policy": string;
-        /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+        /**
+         * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+         *     limits.
+         */
         RateLimit: string;
         /**
          * @description Seconds to wait before a retry, if known.
@@ -1775,7 +1783,7 @@ export type components = {
         "Retry-After": string;
         /** @description Private to the client; proxies must not transform it. */
         "Cache-Control": string;
-        /** @description The speech is synthetic, whether it was made here or by a provider. */
+        /** @description The speech is synthetic, whether it was synthesized on this machine or by a provider. */
         "X-Parlance-Synthetic": "true";
         /** @description `bytes` once the clip is complete. */
         "Accept-Ranges": string;
@@ -1806,11 +1814,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     /** @description One `<URL>; rel="enclosure"; type="audio/..."` per clip, in call order. */
                     Link?: string;
@@ -1851,11 +1862,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -1890,11 +1904,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -1941,11 +1958,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2000,11 +2020,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2017,11 +2040,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2033,7 +2059,10 @@ export interface operations {
             403: components["responses"]["ForbiddenPreparation"];
             404: components["responses"]["PreparationNotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description Not possible in the current state: there is nothing to return yet, or another preparation is in progress. */
+            /**
+             * @description The operation is not possible in the current state: there is nothing to return yet, or another preparation is in
+             *     progress.
+             */
             409: {
                 headers: {
                     /**
@@ -2082,11 +2111,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2121,11 +2153,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2204,11 +2239,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2255,11 +2293,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2381,11 +2422,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     /**
                      * @description URL of the transcription.
@@ -2458,11 +2502,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2497,11 +2544,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2563,11 +2613,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2582,7 +2635,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["TranscriptionNotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description Not possible in the current state: there is nothing to return yet, or another preparation is in progress. */
+            /**
+             * @description The operation is not possible in the current state: there is nothing to return yet, or another preparation is in
+             *     progress.
+             */
             409: {
                 headers: {
                     /**
@@ -2661,11 +2717,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
@@ -2717,11 +2776,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     /**
                      * @description URL of the clip, as in `url`.
@@ -2896,11 +2958,14 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (as
+                     *     named in `qu`, otherwise requests) in `w` seconds. Absent if there are no limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    /**
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 response lists only the violated
+                     *     limits.
+                     */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };

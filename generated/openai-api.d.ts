@@ -170,9 +170,9 @@ export type paths = {
         };
         /**
          * Transcribe live audio
-         * @description Opens a WebSocket for live transcription: the client sends sound, and gets the transcript of each turn. Both sides
+         * @description Opens a WebSocket for live transcription: the client sends audio and gets the transcript of each turn. Both sides
          *     send JSON events, which [asyncapi-compat.json](asyncapi-compat.json) describes. Browsers send the key as the
-         *     subprotocol `openai-insecure-api-key.KEY` beside `realtime`.
+         *     subprotocol `openai-insecure-api-key.KEY` with `realtime`.
          */
         get: operations["connectRealtime"];
         put?: never;
@@ -457,7 +457,7 @@ export type components = {
              * @description Unix time in seconds.
              */
             expires_at: number;
-            /** @description The session that connections with the secret begin with, as in `session.created`. */
+            /** @description The initial session of connections with the secret, as in `session.created`. */
             session: components["schemas"]["RealtimeTranscriptionSession"];
         };
         /** @description When a client secret expires. */
@@ -479,7 +479,7 @@ export type components = {
         ClientSecretRequest: {
             /** @description When the secret expires. Default: 600 seconds after its creation. */
             expires_after?: components["schemas"]["ClientSecretExpiry"];
-            /** @description The session that connections with the secret begin with. Default: that of a connection without a secret. */
+            /** @description The initial session of connections with the secret. Default: the same as without a secret. */
             session?: components["schemas"]["RealtimeTranscriptionSessionUpdate"];
         };
         /** @description The only answer. */
@@ -864,7 +864,7 @@ export type components = {
          * @enum {string}
          */
         RealtimeAudioEncoding: "audio/pcm" | "audio/pcmu" | "audio/pcma";
-        /** @description The format of the sound that the client sends. */
+        /** @description The format of the audio that the client sends. */
         RealtimeAudioFormat: {
             type: components["schemas"]["RealtimeAudioEncoding"];
             /**
@@ -875,12 +875,12 @@ export type components = {
         };
         /** @description The new audio settings of a session. */
         RealtimeAudioUpdate: {
-            /** @description The settings of the sound that the client sends. */
+            /** @description The settings of the audio that the client sends. */
             input?: components["schemas"]["RealtimeInputUpdate"];
         };
         /** @description The events that a client sends. */
         RealtimeClientEvent: components["schemas"]["RealtimeClientEventSessionUpdate"] | components["schemas"]["RealtimeClientEventInputAudioBufferAppend"] | components["schemas"]["RealtimeClientEventInputAudioBufferCommit"] | components["schemas"]["RealtimeClientEventInputAudioBufferClear"];
-        /** @description Adds sound. Its pieces may have any length, and need not be whole samples. There is no answer. */
+        /** @description Adds audio. A piece may have any length, and may end within a sample. There is no answer. */
         RealtimeClientEventInputAudioBufferAppend: {
             /**
              * @description Selects this event.
@@ -892,7 +892,7 @@ export type components = {
             /** @description Base64, without the header of a WAV file. */
             audio: string;
         };
-        /** @description Drops the sound that is not committed, with the open turn, which has no further events. */
+        /** @description Drops the uncommitted audio and the open turn, which gets no further events. */
         RealtimeClientEventInputAudioBufferClear: {
             /**
              * @description Selects this event.
@@ -904,7 +904,7 @@ export type components = {
         };
         /**
          * @description Ends the turn, which is then transcribed. The answer is `input_audio_buffer.committed`, or an `error` with the code
-         *     `input_audio_buffer_commit_empty` if there are less than 100 ms, or no open turn with turn detection.
+         *     `input_audio_buffer_commit_empty` if there is less than 100 ms, or no open turn with turn detection.
          */
         RealtimeClientEventInputAudioBufferCommit: {
             /**
@@ -944,23 +944,23 @@ export type components = {
             /** @description The `event_id` of the client's event that caused the error. */
             event_id: string | null;
         };
-        /** @description The new format of the sound that the client sends. It replaces the current one. */
+        /** @description The new format of the audio that the client sends. It replaces the current one. */
         RealtimeFormatUpdate: {
             /** @description How the samples are encoded. */
             type: components["schemas"]["RealtimeAudioEncoding"];
             /** @description Hz, for `audio/pcm`. Default: 24000. */
             rate?: number | null;
         };
-        /** @description The sound of a turn. */
+        /** @description The audio of a turn. */
         RealtimeInputAudio: {
             /** @enum {string} */
             type: "input_audio";
             /** @description The transcript has its own event. */
             transcript: null;
         };
-        /** @description How sound is received and transcribed from now on. */
+        /** @description How audio is received and transcribed from now on. */
         RealtimeInputUpdate: {
-            /** @description The format of the sound that follows. */
+            /** @description The format of the audio that follows. */
             format?: components["schemas"]["RealtimeFormatUpdate"];
             /** @description The model and hints for the next turns. null removes the hints and selects the default model. */
             transcription?: components["schemas"]["RealtimeTranscriptionUpdate"] | null;
@@ -1050,7 +1050,7 @@ export type components = {
             item_id: string;
             /**
              * Format: int64
-             * @description Milliseconds of sound since the start of the session, with the padding.
+             * @description Milliseconds of audio since the start of the session, with the padding.
              */
             audio_start_ms: number;
         };
@@ -1062,7 +1062,7 @@ export type components = {
             item_id: string;
             /**
              * Format: int64
-             * @description Milliseconds of sound since the start of the session, with the silence that ended the turn.
+             * @description Milliseconds of audio since the start of the session, with the silence that ended the turn.
              */
             audio_end_ms: number;
         };
@@ -1084,7 +1084,7 @@ export type components = {
         RealtimeSessionAudio: {
             input: components["schemas"]["RealtimeSessionInput"];
         };
-        /** @description How the sound of a session is received and transcribed. */
+        /** @description How the audio of a session is received and transcribed. */
         RealtimeSessionInput: {
             format: components["schemas"]["RealtimeAudioFormat"];
             transcription: components["schemas"]["RealtimeTranscription"];
@@ -1095,7 +1095,7 @@ export type components = {
         };
         /** @description The model and the hints that the next turns are transcribed with. */
         RealtimeTranscription: {
-            /** @description The id of the entry in `GET /models`, also if an alias was sent. */
+            /** @description The id of the entry in `GET /models`, even if an alias was sent. */
             model: string;
             /** @description ISO 639-1. Absent: the model detects it. */
             language?: string;
@@ -1116,7 +1116,10 @@ export type components = {
             code: string;
             message: string;
         };
-        /** @description A session as it is in effect: what has no effect is absent or null. Mirrors `RealtimeTranscriptionSessionCreateResponseGA`. */
+        /**
+         * @description A session as it is in effect: unused fields are absent or null. Mirrors
+         *     `RealtimeTranscriptionSessionCreateResponseGA`.
+         */
         RealtimeTranscriptionSession: {
             /** @enum {string} */
             type: "transcription";
@@ -1164,7 +1167,7 @@ export type components = {
             /** Format: double */
             seconds: number;
         };
-        /** @description Turns end with a silence. */
+        /** @description Turns end with silence. */
         RealtimeTurnDetection: {
             type: components["schemas"]["RealtimeTurnDetectionType"];
             /**
@@ -1186,14 +1189,14 @@ export type components = {
             eagerness?: components["schemas"]["RealtimeEagerness"];
         };
         /**
-         * @description How the end of a turn is detected: by a silence. `semantic_vad` is accepted for clients that always send it; its
+         * @description How the end of a turn is detected: by silence. `semantic_vad` is accepted for clients that always send it; its
          *     silence depends on `eagerness`.
          * @enum {string}
          */
         RealtimeTurnDetectionType: "server_vad" | "semantic_vad";
         /**
-         * @description How the end of a turn is detected from now on. Merged with the current settings of the same type. Numbers outside of
-         *     the range of a field take its nearest value; null resets a field.
+         * @description How the end of a turn is detected from now on. Merged with the current settings of the same type. Numbers outside the
+         *     range of a field become its nearest value; null resets a field.
          */
         RealtimeTurnDetectionUpdate: {
             /** @description Default: the current type, else `server_vad`. */
@@ -1389,7 +1392,7 @@ export type components = {
             max_output_tokens: number | null;
             /** @description The model that generated the answer. */
             model: string;
-            /** @description At most one reasoning, at most one message, then the calls of the caller's tools. */
+            /** @description At most one reasoning item and one message, then the calls of the caller's tools. */
             output: components["schemas"]["OutputItem"][];
             parallel_tool_calls: boolean;
             previous_response_id: null;
@@ -1631,7 +1634,7 @@ export type components = {
          * @enum {string}
          */
         SpeechStreamFormat: "audio" | "sse";
-        /** @description Zeros in place of a count of tokens, because engines do not count tokens. */
+        /** @description Always zeros, because engines do not count tokens. */
         SpeechUsage: {
             /** @enum {number} */
             input_tokens: 0;
@@ -1716,7 +1719,7 @@ export type components = {
          * @enum {string}
          */
         TranscriptionFormat: "json" | "text" | "srt" | "vtt" | "verbose_json" | "diarized_json";
-        /** @description A language that the model heard. */
+        /** @description A detected language. */
         TranscriptionLanguage: {
             /** @description ISO 639-1. */
             code: string;
@@ -1847,7 +1850,7 @@ export type components = {
          */
         TranslationFormat: "json" | "text" | "srt" | "vtt" | "verbose_json";
         /**
-         * @description A recording to translate into English, as a form with the same rules as that of a transcription. `language`,
+         * @description A recording to translate into English, as a form with the same rules as a transcription form. `language`,
          *     `stream`, `timestamp_granularities`, `max_line_width` and `max_line_count` are rejected: translations do not
          *     support them.
          */
@@ -2821,7 +2824,7 @@ export interface operations {
                  *     default.
                  */
                 model?: string;
-                /** @description Rejected: there are no calls by WebRTC or SIP. */
+                /** @description Rejected: WebRTC and SIP are not supported. */
                 call_id?: string;
             };
             header?: never;

@@ -1,8 +1,8 @@
 /**
- * Abbreviations whose full stop does not end a sentence, by language. Those that only lower-case letters follow need no
- * entry, nor do those that begin with a letter and a full stop (`z. B.`, `p. ex.`). Those that are also words have none
- * (`on.`, `me.`). Capital letters matter only where an entry has some. All languages are searched: two sentences in one
- * piece do less harm than a pause after `Dr.`.
+ * Abbreviations whose full stop does not end a sentence, by language. Abbreviations that are followed only by
+ * lower-case letters need no entry, nor do those that begin with a letter and a full stop (`z. B.`, `p. ex.`). Those
+ * that are also words have no entry (`on.`, `me.`). Capital letters matter only where an entry has some. All languages
+ * are searched: two sentences in one piece do less harm than a pause after `Dr.`.
  */
 const byLanguage = {
   several: 'dr prof ing st vs ca max min mr mag univ dipl akad doc acad gen col lt cpt mgr rer resp sr sra dir',
@@ -63,7 +63,7 @@ const byLanguage = {
 /** Abbreviations that also end sentences. */
 const atEnds = 'inc ltd corp co bros jr usw ecc enz stb';
 
-/** Abbreviations only before a number: elsewhere they may be words, as "No." is. */
+/** Abbreviations only before a number: elsewhere they may be words, such as "No." */
 const beforeNumbers = {
   several: 'no nos nr nro fig art vol cap tab tel kap',
   en: 'figs ch sec pp eq eqs est jan feb mar apr jun jul aug sep sept oct nov dec',
@@ -105,7 +105,9 @@ const short = new RegExp(
   'u',
 );
 
-/** Thai and Lao have full stops only in abbreviations. German words end with `str` only in streets: "Hauptstr. 5". */
+/**
+ * Thai and Lao have full stops only in abbreviations. German words end with `str` only in street names: "Hauptstr. 5".
+ */
 const always = /[\p{Script=Thai}\p{Script=Lao}]|str$/iu;
 
 /** Words that are abbreviations only together with what precedes them. */
@@ -119,7 +121,7 @@ const pairs: readonly RegExp[] = [
 
 const lastWord = /(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}]+|\p{N}+)$/u;
 
-/** Also a Roman one: "vol. II". */
+/** An Arabic or Roman number: "vol. II". */
 const number = /^(?:\p{Nd}|(?:[IVXLC]{2,5}|[VX])(?![\p{L}\p{N}])|[IVXLC]$)/u;
 
 /** Units follow a number, and may end the sentence: "5 mm." */

@@ -6,7 +6,7 @@
  */
 import { ignore } from './errors.ts';
 
-/** Aborts at once if a parent has aborted. */
+/** Aborts immediately if a parent has already aborted. */
 export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
   return new LinkedSignal(parents);
 }
@@ -32,7 +32,7 @@ export class LinkedSignal implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Aborts before the parents do. */
+  /** Aborts this signal, but not its parents. */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
   }
@@ -43,7 +43,7 @@ export class LinkedSignal implements Disposable {
     this.abort(reason);
   }
 
-  /** As `raceAbort` with this signal, for one promise at a time: all of them share a listener. */
+  /** Like `raceAbort` with this signal, for one promise at a time: all promises share one listener. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     const { signal } = this;
     if (this.#interrupt === undefined) signal.addEventListener('abort', () => this.#interrupt?.(reasonOf(signal)));
@@ -54,7 +54,7 @@ export class LinkedSignal implements Disposable {
     });
   }
 
-  /** A signal that also aborts with `late()` after `ms` milliseconds. */
+  /** Settles as `work` does. Aborts the signal with `late()` if that takes longer than `ms` milliseconds. */
   async within<T>(ms: number, late: () => unknown, work: PromiseLike<T>): Promise<T> {
     const timer = startTimer(() => this.abort(late()), ms);
     try {
@@ -72,8 +72,9 @@ export class LinkedSignal implements Disposable {
 }
 
 /**
- * A signal that aborts with its parent, and with `late()` after `ms` milliseconds. If `ms` is a function, it may return more
- * until then. Dispose of it when the work is done. Throws the reason of a parent that has aborted: the work must not begin.
+ * A signal that aborts with its parent, and with `late()` after `ms` milliseconds. If `ms` is a function, it may return
+ * a larger value before the timeout. Dispose of it when the work is done. Throws the reason of a parent that has
+ * aborted: the work must not begin.
  */
 export function startTimeout(
   ms: number | (() => number),
@@ -111,7 +112,7 @@ class TimedLink extends LinkedSignal {
       this.#passed += more;
       this.#timer = startTimer(this.#expire, more);
     } else {
-      // Fires one turn of the event loop later: data that arrived while the process was busy is in time.
+      // Fires one turn of the event loop later: data that arrived while the process was busy counts as in time.
       this.#turn = setImmediate(() => this.abort(this.#late()));
     }
   };
@@ -127,8 +128,8 @@ export function reasonOf({ reason }: AbortSignal): Error {
 }
 
 /**
- * Calls the listener once with the reason: when the signal aborts, or at once if it has aborted. Returns a function
- * that removes the listener.
+ * Calls the listener once with the reason: when the signal aborts, or immediately if it has already aborted. Returns a
+ * function that removes the listener.
  */
 export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
   const called = () => listener(signal.reason);
@@ -161,10 +162,10 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * The items of a source that is opened at the first `next()`. An abort of the parent rejects the `next()` that waits, or
- * the following one, with the signal's reason. The source's signal aborts with the parent, when the source fails, and at
- * `return()`: a generator alone would see that only at its next `yield`. Nothing waits for the source to end. After
- * an item for which `isLast` is true nothing is aborted any more. One `next()` at a time.
+ * Yields the items of a source that is opened by the first `next()`. An abort of the parent rejects the pending
+ * `next()`, or the following one, with the signal's reason. The source's signal aborts with the parent, when the source
+ * fails, and at `return()`: a generator alone would see that only at its next `yield`. Nothing waits for the source to
+ * end. After an item for which `isLast` is true, nothing is aborted anymore. One `next()` at a time.
  */
 export function abortable<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
@@ -174,7 +175,7 @@ export function abortable<T>(
   return new AbortableIterator(open, parent, isLast);
 }
 
-/** Uses no `LinkedSignal`, whose signal would need a listener of its own. */
+/** Does not use `LinkedSignal`, whose signal would need its own listener. */
 class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
   readonly #open: (signal: AbortSignal) => AsyncIterable<T>;
   readonly #isLast: (item: T) => boolean;
@@ -270,10 +271,12 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
 const done = { done: true, value: undefined } as const;
 const readerLeft = new Error('the reader has stopped');
 
-/** Longest delay of a timer (24.8 days). With a longer delay, Node.js fires at once and prints a warning. */
+/**
+ * Longest delay of a timer (24.8 days). With a longer delay, Node.js fires the timer immediately and prints a warning.
+ */
 const maxMs = 2 ** 31 - 1;
 
-/** As `setTimeout`, for a delay of any length, including `Infinity`. */
+/** Like `setTimeout`, for a delay of any length, including `Infinity`. */
 export function startTimer(callback: () => void, ms: number): NodeJS.Timeout {
   if (!(ms > maxMs)) return setTimeout(callback, ms);
   let turns = Math.ceil(Math.min(ms, Number.MAX_SAFE_INTEGER) / maxMs);

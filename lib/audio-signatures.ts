@@ -3,7 +3,7 @@ export const audioSignatures = {
   // eslint-disable-next-line no-control-regex -- they are bytes
   webm: /^\x1a\x45\xdf\xa3/,
   /**
-   * The first box of a file, with its length. A segment of a stream begins with its own type, and QuickTime files of old
+   * The first box of a file, with its length. A segment of a stream begins with its own type, and old QuickTime files
    * with any box.
    */
   mp4: /^(.{4}(ftyp|styp|mdat)|\0.{3}(wide|free|skip|pnot|moov))/s,

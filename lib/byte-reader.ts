@@ -33,7 +33,7 @@ export function createByteReader(source: AsyncIterable<Uint8Array>) {
         if (held.length > 0) yield held;
         yield* { [Symbol.asyncIterator]: () => iterator };
       } finally {
-        await iterator.return?.(); // also if the consumer stops before the buffered bytes are used up
+        await iterator.return?.(); // even if the consumer stops before it has read the buffered bytes
       }
     },
   };

@@ -1,4 +1,4 @@
-/** Recognizes the fences of code in Markdown, also in quotes and lists. Pure, in linear time. */
+/** Recognizes the fences of code in Markdown, including those in quotes and lists. Pure, in linear time. */
 
 export interface Fence {
   readonly mark: string;

@@ -1,6 +1,6 @@
 import { joinFirst } from './listing.ts';
 
-/** Says which names are valid, for a message about a wrong one: at most `most` of them, and the one most likely meant. */
+/** Returns the valid names, for a message about a wrong one: at most `most` of them, and the one most likely meant. */
 export function validNames(names: readonly string[], wrong = '', most = Infinity): string {
   const meant = didYouMean(wrong, names);
   const known = names.length > 0 ? `known: ${joinFirst(names, most)}` : 'none is known';

@@ -9,5 +9,5 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A listener or handler that does nothing. Its use says why: mostly because the failure is reported elsewhere. */
+/** A listener or handler that does nothing. Used mostly where the failure is reported elsewhere. */
 export function ignore(): void {}

@@ -1,7 +1,7 @@
 /**
- * Turns of the event loop, for work that comes in pieces of a few milliseconds: chunks of uploads, and events and sound of
- * live sessions. An iteration serves only some of them, in order, so that small requests and timers are not delayed by
- * everything that is in flight.
+ * Queues work that comes in pieces of a few milliseconds: chunks of uploads, and events and audio of live sessions.
+ * Each iteration of the event loop runs only some of the pieces, in order, so that small requests and timers are not
+ * delayed by everything that is in flight.
  */
 const perIteration = 8;
 

@@ -1,7 +1,7 @@
 /**
  * Locks between processes, in two modes: shared for users of a file, exclusive for the process that installs, removes
- * or owns it. Each lock is that of an open SQLite database: the kernel releases it at once when the process ends in any
- * way, also between containers that share the directory.
+ * or owns it. Each lock is the lock of an open SQLite database: the kernel releases it as soon as the process ends in
+ * any way. Locks also work between containers that share the directory.
  */
 import { existsSync, renameSync, truncateSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -75,7 +75,7 @@ export function isLocked(path: string): boolean {
 const share = (database: DatabaseSync, path: string) =>
   runs(database, path, 'BEGIN; SELECT count(*) FROM sqlite_master');
 
-/** From then on, no other process can wait for the exclusive lock; shared locks may still be held. */
+/** After this succeeds, no other process can wait for the exclusive lock; shared locks may still be held. */
 const intend = (database: DatabaseSync, path: string) =>
   runs(
     database,
@@ -109,7 +109,7 @@ async function openLock(path: string): Promise<DatabaseSync> {
   return openFile(path);
 }
 
-/** Moves directories, FIFOs and other things away that are in the place of a lock or of its journal. */
+/** Moves away directories, FIFOs and other things at the path of a lock or of its journal. */
 function moveAside(path: string): void {
   for (const name of irregularFilesOf(path)) {
     try {
@@ -120,7 +120,10 @@ function moveAside(path: string): void {
   }
 }
 
-/** True if another program has written the file. No process can hold its lock then, because SQLite cannot read it. */
+/**
+ * True if another program has written the file. In that case, no process can hold its lock, because SQLite cannot read
+ * the file.
+ */
 function isForeign(database: DatabaseSync): boolean {
   try {
     database.exec('PRAGMA schema_version');

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
- * Returns the path of an executable file of this name in the directories of PATH, or the name itself if it is an
+ * Returns the path of an executable file of this name in the directories of PATH, or the name itself if it is the
  * absolute path of one. Relative directories are skipped, because they depend on the working directory.
  */
 export function findExecutable(name: string, searchPath = process.env.PATH ?? ''): string | undefined {

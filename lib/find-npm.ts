@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { installCommand } from './setup-command.ts';
 import { findExecutable, isExecutable } from './find-executable.ts';
 
-/** Looks beside node, then on `path`. Throws if npm is not found. */
+/** Looks next to node, then on `path`. Throws if npm is not found. */
 export function findNpm(path = ''): string {
   const beside = join(dirname(process.execPath), 'npm');
   const npm = isExecutable(beside) ? beside : findExecutable('npm', path);

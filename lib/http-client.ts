@@ -39,8 +39,9 @@ export interface HttpResponse {
 
 /**
  * Keeps connections alive between requests. Their number is unlimited: with a limit, a long stream would block the
- * requests behind it. undici is loaded with the first request. Disposing of the client closes its connections. Throws if
- * `proxyMistakes` returns any. `connectMs` is the only timeout of its own: the caller limits everything else.
+ * requests behind it. undici is loaded with the first request. Disposing of the client closes its connections. Throws
+ * if `proxyMistakes` returns any. `connectMs` is the only timeout of the client itself: the caller limits everything
+ * else.
  */
 export function createHttpClient(env: Environment, connectMs = 10_000): HttpClient {
   const mistakes = proxyMistakes(env);
@@ -92,12 +93,12 @@ function createDispatcher(
     ...{ httpProxy: http?.href ?? '', httpsProxy: https?.href ?? '', noProxy },
     connectTimeout: connectMs,
     proxyTls: { allowH2: false },
-    // ProxyAgent does not apply its timeouts to connections for http targets: they would have the default of 300 s.
+    // ProxyAgent does not apply its timeouts to connections for http targets, which would have the default of 300 s.
     factory: (origin: string | URL, given: object) => new Pool(origin, { ...given, headersTimeout: 0, bodyTimeout: 0 }),
     // A proxy that accepts the connection but does not answer CONNECT counts as unreachable.
     clientFactory: (origin: URL, given: object) => new Pool(origin, { ...given, headersTimeout: connectMs }),
   });
-  // A model server on this machine must be reachable whatever proxy the company has.
+  // A model server on this machine must be reachable, whichever proxy the company uses.
   const isDirect = ({ protocol, hostname }: URL) =>
     (protocol === 'https:' ? https : http) === undefined || isLoopback(hostname);
   const dispatcher = direct.compose(

@@ -3,16 +3,16 @@
 const unspaced = ['Han', 'Hira', 'Kana', 'Bopo', 'Thai', 'Laoo', 'Khmr', 'Mymr', 'Tibt']
   .map((script) => `\\p{scx=${script}}`)
   .join('');
-/** Punctuation as wide as a Han character, which contains its space. */
+/** Full-width punctuation, which contains its own space. */
 const wide = String.raw`\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65`;
 const [endsWide, beginsWide] = [new RegExp(`[${wide}]$`, 'u'), new RegExp(`^[${wide}]`, 'u')];
-/** Other punctuation does not decide, such as quotation marks. */
+/** Other punctuation, such as quotation marks, does not matter. */
 const [endsUnspaced, beginsUnspaced] = [
   new RegExp(`[${unspaced}]\\p{M}*\\p{P}*$`, 'u'),
   new RegExp(`^\\p{P}*[${unspaced}]`, 'u'),
 ];
 
-/** Characters at an end of a text that decide. */
+/** Number of characters at each end that are examined. */
 const reach = 16;
 
 /** Returns what to write between two texts, which have no white space around them. */

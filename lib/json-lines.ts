@@ -17,7 +17,7 @@ export class LineSplitter {
   readonly #overflow: 'truncate' | 'throw';
   #parts: Uint8Array[] = [];
   #length = 0;
-  /** The last byte was a carriage return: a line feed belongs to it. */
+  /** The last byte was a carriage return: a line feed after it belongs to the same line end. */
   #afterReturn = false;
 
   /** `throw`: `push` throws for a line over the limit. */

@@ -34,7 +34,7 @@ function hasTooMuchStructure(text: string): boolean {
   return structure.tokens > maxStructure;
 }
 
-/** For JSON.stringify: half of a surrogate pair has no UTF-8, and parsers refuse it. */
+/** A replacer for JSON.stringify: a lone surrogate has no UTF-8 encoding, and parsers reject it. */
 export function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
@@ -52,7 +52,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A finite number from 0, rounded; undefined for anything else. */
+/** Returns a finite number of at least 0, rounded; undefined for anything else. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined;
 }

@@ -22,7 +22,7 @@ const whisperNames: Readonly<Record<string, string | null>> = {
 /** ISO 639-1 codes of Whisper's languages. */
 export const whisperLanguages: readonly string[] = Object.values(whisperNames).filter((code) => code !== null);
 
-/** Their ISO 639-3 codes by their names: requests may name these languages, too. */
+/** ISO 639-3 codes of these two, by name: requests may use these languages, too. */
 const otherCodes: Readonly<Record<string, string>> = { hawaiian: 'haw', cantonese: 'yue' };
 
 /** Codes of Whisper's languages that have none in ISO 639-1. */
@@ -51,7 +51,7 @@ const nameOf = new Map(
   Object.entries(whisperNames).flatMap(([name, code]) => (code === null ? [] : [[code, name] as const])),
 );
 let displayNames: Intl.DisplayNames | undefined;
-/** Created on first use: that takes 9 ms. */
+/** Created on first use, because that takes 9 ms. */
 const unicodeNames = () => (displayNames ??= new Intl.DisplayNames('en', { type: 'language' }));
 
 /** Lower-case English name of a code, as Whisper names it, else as Unicode does: `german`, `irish`. */

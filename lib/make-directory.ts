@@ -7,8 +7,8 @@ import { errnoOf } from './errors.ts';
 const limitMs = 5_000;
 
 /**
- * Makes a directory and its parents. It avoids `recursive` of `mkdir`, which never returns for a place such as /proc/x
- * in Node.js 22 and 24, and uses a whole core.
+ * Makes a directory and its parents. Does not use the option `recursive` of `mkdir`: in Node.js 22 and 24, that never
+ * returns for a path such as /proc/x, and keeps a core busy.
  */
 export async function makeDirectory(path: string): Promise<void> {
   const late = () => new Error(`the file system does not answer within ${limitMs / 1000} s, mkdir '${path}'`);

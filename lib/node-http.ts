@@ -1,6 +1,6 @@
 /**
- * node:http without the modules that an `import` of it loads: the fetch of Node.js, for http.WebSocket (15 ms of each
- * start).
+ * Provides node:http without the modules that an `import` would also load: the fetch of Node.js, for http.WebSocket (15
+ * ms of each startup).
  */
 import type { Server as SecureServer, ServerOptions as SecureServerOptions } from 'node:https';
 

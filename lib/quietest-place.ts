@@ -1,13 +1,13 @@
-/** Where to cut speech: in the pause between two words. */
+/** Finds the place to cut speech: the pause between two words. */
 import { sampleRate } from './wav.ts';
 
 const frame = sampleRate / 100;
-/** In frames of 10 ms: a pause between words, a gap within one. */
+/** Lengths in frames of 10 ms: a pause between words, and a gap within a word. */
 const lengths = { pause: 30, gap: 5 } as const;
 
 /**
- * In the last `searchMs`: the middle of the quietest 50 ms in the quietest 300 ms. A closure before a plosive is as quiet
- * as a pause, but shorter.
+ * Returns the middle of the quietest 50 ms in the quietest 300 ms of the last `searchMs`. A closure before a plosive is
+ * as quiet as a pause, but shorter.
  */
 export function quietestPlace(samples: Int16Array, searchMs: number): number {
   const from = Math.max(0, samples.length - (searchMs / 10) * frame);

@@ -2,13 +2,13 @@ import { pause } from './abort.ts';
 
 export interface Rate {
   readonly perSecond: number;
-  /** Passes without a wait, after a pause that is long enough. */
+  /** The count that passes without a wait after a sufficiently long pause. */
   readonly burst: number;
 }
 
 /**
- * Returns a function that waits while its counts are ahead of the rate, so that the excess stays where it comes from
- * (backpressure). It rejects with the reason of the signal.
+ * Returns a function that waits while its counts are ahead of the rate, so that the excess stays at its source
+ * (backpressure). Rejects with the signal's reason.
  */
 export function createRateLimit({ perSecond, burst }: Rate): (count: number, signal?: AbortSignal) => Promise<void> {
   const burstMs = (burst / perSecond) * 1000;

@@ -1,4 +1,4 @@
-/** Maximum wait in seconds (a day); longer waits are reduced to it. */
+/** Maximum wait in seconds (a day); longer waits are reduced to this maximum. */
 const maxSeconds = 86_400;
 
 /** Parses Retry-After into seconds from now. */

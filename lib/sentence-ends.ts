@@ -1,4 +1,4 @@
-/** Finds the ends of sentences by the rules of Unicode, and by who knows abbreviations. */
+/** Finds the ends of sentences by the rules of Unicode, and with a function that recognizes abbreviations. */
 
 /** Whether the full stop between the texts does not end a sentence. `next` may be only the first characters. */
 export type IsAbbreviation = (text: string, next: string) => boolean;
@@ -11,7 +11,7 @@ const greekQuestion = /(?<=\p{Script=Greek}["'»”’)]*[;\u037e]["'»”’)]*
 /** Yields the ends of sentences and of lines, after their white space. */
 export function* endsOfSentences(text: string, isAbbreviation: IsAbbreviation): Generator<number> {
   let last = 0;
-  // To Unicode's rules, an ellipsis of one character never ends a sentence.
+  // By Unicode's rules, a single-character ellipsis never ends a sentence.
   for (const { index, segment } of segmenter.segment(text.replace(/…(?=\s)/g, '.'))) {
     if (/[;\u037e]/.test(segment)) {
       for (const question of segment.matchAll(greekQuestion)) yield index + question.index;
@@ -24,8 +24,8 @@ export function* endsOfSentences(text: string, isAbbreviation: IsAbbreviation): 
 }
 
 /**
- * Unicode's rules count brackets that open after a full stop as a part of the sentence. Only citations are one: "It is.[1]".
- * Returns 0 if the text ends within citations.
+ * Unicode's rules treat brackets that open after a full stop as part of the sentence. Only citations are part of it:
+ * "It is.[1]". Returns 0 if the text ends within citations.
  */
 function endBeforeBracket(text: string, end: number): number {
   const bracket = end - 1;

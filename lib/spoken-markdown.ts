@@ -35,7 +35,7 @@ const wordsOf = (pieces: readonly Piece[]) =>
 /** The beginning of a line that may become a fence. */
 const undecided = /^\s*(?:(?:>|[-*+]|\d{1,3}[.)])\s*)*(?:\d{1,3}|`{0,2}|~{0,2})$/;
 
-/** In UTF-16 units. A longer line neither begins nor ends a fence. */
+/** Maximum length in UTF-16 units. A longer line neither begins nor ends a fence. */
 const maxHeldLength = 200;
 
 /** Drops code. `write` returns the text that is complete, `end` returns the rest. */
@@ -99,8 +99,8 @@ function* sentenceEnds(text: string): Generator<number> {
 }
 
 /**
- * A letter, a word of only consonants, a number of two digits, a short word behind a letter ("p. ej."), and what stands
- * before names and nouns. The page knows no longer list: after another abbreviation, the voice makes a pause.
+ * A letter, a word of only consonants, a number of two digits, a short word after a letter ("p. ej."), and words that
+ * precede names and nouns. The page has no larger list: after any other abbreviation, the voice pauses.
  */
 const shortWord =
   /(?:^|[^\p{L}\p{M}\p{N}])(?:[\p{Lu}\p{Ll}]|[b-df-hj-np-tv-xzß]{2,5}|[б-джзк-нп-тф-щ]{2,5}|\p{N}{1,2}|\p{L}\.\s?\p{L}{2,4}|prof|profa|dra|sra|srta|sig|dott|avv|ing|gen|col|sen|gov|rep|rev|hon|capt|messrs|mme|mlle|mevr|uds?|vds?|inkl|exkl|evtl|einschl|insb|allg|geb|mio)$/iu;

@@ -10,8 +10,8 @@ export interface PieceOptions {
   /** Maximum length of a piece in code points, at least 1. */
   readonly longest: number;
   /**
-   * Each piece ends with the first sentence that makes it longer than its number here. The last number is for all further
-   * pieces. Default: as many whole sentences as fit.
+   * Each piece ends with the first sentence that makes it longer than its number in this list. The last number applies
+   * to all further pieces. Default: as many whole sentences as fit.
    */
   readonly shortest?: readonly number[];
   /** Yields the ends of sentences and of lines, after their white space. The text begins with the piece. */
@@ -25,8 +25,8 @@ const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Pieces consist of whole sentences. A sentence that does not fit is cut at the end of a clause if possible, else of a
- * word, else of a grapheme. White space alone yields no pieces.
+ * Pieces consist of whole sentences. A sentence that does not fit is cut at the end of a clause if possible, otherwise
+ * of a word or, failing that, of a grapheme. White space alone yields no pieces.
  */
 export function piecesOf(text: string, options: PieceOptions): Piece[] {
   return createPieces(options).end(text);
@@ -57,13 +57,13 @@ export function createPieces({ longest, shortest = [Infinity], sentenceEnds }: P
 }
 
 interface Limits extends Pick<PieceOptions, 'longest' | 'sentenceEnds'> {
-  /** The piece ends with the first sentence that makes it longer. */
+  /** The piece ends with the first sentence that makes it longer than this. */
   readonly enough: number;
-  /** No text follows. */
+  /** True if no text follows. */
   readonly isLast: boolean;
 }
 
-/** Returns undefined if the piece may go on with the text that follows. */
+/** Returns undefined if the piece may continue with the text that follows. */
 function nextPiece(
   text: string,
   start: number,

@@ -12,8 +12,8 @@ export function sqliteCodeOf(error: unknown): number | undefined {
 }
 
 /**
- * Returns the paths of a database at which something else is: SQLite follows a symlink, fails for a directory, and waits
- * for the other end of a FIFO, even if that is only in the place of its journal.
+ * Returns the paths of a database that are not regular files: SQLite follows a symlink, fails for a directory, and
+ * waits for the other end of a FIFO, even if only the path of the journal is one.
  */
 export function irregularFilesOf(path: string): string[] {
   const names = ['', '-journal', '-wal', '-shm'].map((suffix) => path + suffix);
@@ -26,8 +26,8 @@ export function requireRegularFiles(path: string): void {
 }
 
 /**
- * Without the warning of Node.js that the module is experimental. Waits up to `timeout` milliseconds for a lock. Throws
- * as `requireRegularFiles` does.
+ * Opens a database without the warning of Node.js that the module is experimental. Waits up to `timeout` milliseconds
+ * for a lock. Throws as `requireRegularFiles` does.
  */
 export function openDatabase(path: string, timeout = 0): DatabaseSync {
   requireRegularFiles(path);

@@ -14,13 +14,13 @@ interface Segment extends Timed {
 
 type Segments = readonly Segment[];
 
-/** Returns "" for silence. `durationMs`: of the recording, if known. */
+/** Returns "" for silence. `durationMs`: the length of the recording, if known. */
 export function toSrt(segments: Segments, durationMs?: number): string {
   const cues = cuesOf(segments, durationMs, { escape: (text) => text, name: (speaker) => `${speaker}: ` });
   return cues.map(({ start, end, text }, i) => `${i + 1}\n${start(',')} --> ${end(',')}\n${text}\n\n`).join('');
 }
 
-/** Returns only the header for silence. `durationMs`: of the recording, if known. */
+/** Returns only the header for silence. `durationMs`: the length of the recording, if known. */
 export function toVtt(segments: Segments, durationMs?: number): string {
   const cues = cuesOf(segments, durationMs, {
     escape: escapeMarkup,
@@ -37,7 +37,7 @@ interface Cue {
 
 interface Style {
   readonly escape: (text: string) => string;
-  /** What is written before the words of a speaker. */
+  /** Returns the text before the words of a speaker. */
   readonly name: (speaker: string) => string;
 }
 
@@ -67,7 +67,7 @@ function timesOf<T extends Timed>(cues: readonly T[], durationMs = Infinity): T[
   });
 }
 
-/** Returns ascending starts, none of them twice: cues that start together share their time. */
+/** Returns ascending starts, all of them different: cues that start together share their time. */
 function startsOf(cues: readonly Timed[], durationMs: number): number[] {
   const groups: { startMs: number; endMs: number; count: number }[] = [];
   for (const { startMs, endMs } of cues) {
@@ -78,7 +78,7 @@ function startsOf(cues: readonly Timed[], durationMs: number): number[] {
   const starts: number[] = [];
   let limit = Math.max(durationMs, cues.length);
   for (const [index, { startMs, endMs, count }] of [...groups.entries()].reverse()) {
-    // Without room before the end of the recording, they begin earlier.
+    // Without room before the end of the recording, the cues begin earlier.
     const half = Math.floor((limit - (groups[index - 1]?.startMs ?? 0)) / 2);
     const isLate = startMs > limit - count;
     const first = isLate ? limit - Math.max(count, Math.min(half, count * usualMs)) : startMs;

@@ -1,4 +1,4 @@
-/** The marks that chat models write around their thoughts, for chats and for speech. Upper and lower case are the same. */
+/** The marks that chat models write around their thoughts, for chats and for speech. Case is ignored. */
 
 /** `<think>...</think>`, the mark of most models. */
 const tags = ['think', 'thinking', 'thought', 'thoughts', 'reason', 'reasoning', 'seed:think'];
@@ -9,7 +9,7 @@ const harmony = (channel: string) =>
     (head) => `${head}<|channel|>${channel}<|message|>`,
   );
 
-/** Begin a thought. */
+/** Marks that begin a thought. */
 export const openingMarks: readonly string[] = [
   ...tags.map((tag) => `<${tag}>`),
   ...['[think]', '◁think▷', '<|think|>', '<|thinking|>'], // Magistral, Kimi, Solar
@@ -18,7 +18,7 @@ export const openingMarks: readonly string[] = [
   ...['analysis', 'commentary'].flatMap(harmony), // gpt-oss
 ];
 
-/** End a thought, or begin the answer behind it. */
+/** Marks that end a thought, or begin the answer after it. */
 export const closingMarks: readonly string[] = [
   ...tags.map((tag) => `</${tag}>`),
   ...['[/think]', '◁/think▷', '<|/think|>', '<|/thinking|>'],
@@ -28,7 +28,7 @@ export const closingMarks: readonly string[] = [
   ...harmony('final'),
 ];
 
-/** End a thought, or the answer. */
+/** Marks that end a thought or the answer. */
 export const endMarks: readonly string[] = [
   ...['<|end|>', '<|return|>', '<|end_response|>', '<|end_of_solution|>', '[end final response]'],
 ];

@@ -32,7 +32,7 @@ function findMark(text: string, from: number, regExp = anywhere): Mark | undefin
   return { kind, start, end: start + mark.length };
 }
 
-/** Returns the index at which a mark may begin whose rest is still to come, or the length of the text. */
+/** Returns the index at which an incomplete mark may begin, or the length of the text. */
 function startOfPart(text: string): number {
   for (let at = Math.max(0, text.length - longest + 1); at < text.length; at += 1) {
     if (!firstCharacters.has(text.charAt(at))) continue;
@@ -93,7 +93,7 @@ export class ThoughtSplitter {
     return mark?.kind === 'end' ? [] : this.#answer(held);
   }
 
-  /** Reads up to the next mark; returns the index of what follows. */
+  /** Reads up to the next mark; returns the index of the text after it. */
   #step(text: string, at: number, parts: Part[]): number {
     switch (this.#state) {
       case 'beginning':
@@ -120,7 +120,7 @@ export class ThoughtSplitter {
       return text.length;
     }
     this.#state = 'answer';
-    this.#isWatching = !/[{[`]/.test(text.charAt(start)); // JSON and code are no thoughts
+    this.#isWatching = !/[{[`]/.test(text.charAt(start)); // JSON and code are not thoughts
     parts.push(...this.#answer(this.#space.join('')));
     this.#space = [];
     return start;

@@ -20,8 +20,8 @@ type Header = string | readonly string[] | undefined;
 const knownFlags = 0b11;
 
 /**
- * Continues the trace of a request, or begins one if `traceparent` is absent or invalid. The new ids are made from the
- * digits of the request id, a random UUID: generating further ones would be half of the cost.
+ * Continues the trace of a request, or begins one if `traceparent` is absent or invalid. The new ids consist of digits
+ * of the request id, a random UUID: generating more random ids would be half of the cost.
  */
 export function openTrace(requestId: string, traceparent: Header, tracestate: Header): Trace {
   const digits = requestId.replaceAll('-', '');
@@ -54,7 +54,7 @@ function readTracestate(header: Header): string | undefined {
   return isValid ? text : undefined;
 }
 
-/** The header for requests on behalf of this one. */
+/** Returns the header for requests on behalf of this one. */
 export function writeTraceparent({ traceId, spanId, flags }: Trace): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }

@@ -1,4 +1,4 @@
-/** Finds speech in a stream of sound by its level. Pure. */
+/** Finds speech in an audio stream by its level. Pure. */
 
 export interface GateOptions {
   /** Silence that closes the gate, in milliseconds. */
@@ -28,7 +28,7 @@ export interface Gate {
 const openMs = 120;
 /** An interruption must be longer and louder than the residue of an echo. */
 const interruption = { openMs: 240, moreDb: 6 } as const;
-/** The noise of the room is the quietest moment of this time. */
+/** The noise level of the room is the quietest moment within this time. */
 const roomMs = 3_000;
 const quietestDb = -70;
 /** Bounds of the threshold, in the quietest and the loudest room. */
@@ -36,7 +36,7 @@ const thresholdDb = { min: -52, max: -20 } as const;
 /** A muted microphone is this quiet; its level says nothing about the room. */
 const nothingDb = -90;
 
-/** In decibels of full scale. */
+/** Returns the level in decibels relative to full scale. */
 export function levelOf(samples: Float32Array | Int16Array, fullScale = 1): number {
   let sum = 0;
   // eslint-disable-next-line @typescript-eslint/prefer-for-of -- it takes five times as long
@@ -44,7 +44,7 @@ export function levelOf(samples: Float32Array | Int16Array, fullScale = 1): numb
   return 10 * Math.log10(sum / samples.length / fullScale ** 2 + 1e-12);
 }
 
-/** For a meter: 0 is a quiet room, 1 a loud voice. */
+/** Returns the value for a meter: 0 is a quiet room, 1 a loud voice. */
 export const loudness = (db: number): number => Math.max(0, Math.min(1, (db + 60) / 45));
 
 export const newGate: Gate = { now: 0, isOpen: false, onset: 0, lastVoice: 0, voiceMs: 0, room: [] };
@@ -72,7 +72,7 @@ function roomAt(now: number, db: number, room: Gate['room']): Gate['room'] {
   return [...recent.filter((quieter) => quieter.db < db), { db, at: now }];
 }
 
-/** No room and no answer make a voice inaudible: the upper bound is that of the sum. */
+/** Neither a loud room nor an answer may make a voice undetectable, so the upper bound applies to the sum. */
 function thresholdOf(room: Gate['room'], marginDb: number, moreDb: number): number {
   const floor = Math.max(quietestDb, room[0]?.db ?? quietestDb);
   return Math.min(thresholdDb.max, Math.max(thresholdDb.min, floor + marginDb) + moreDb);

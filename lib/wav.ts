@@ -1,6 +1,6 @@
 /**
- * Reads and writes WAV with integers, floats, A-law or mu-law. Reads it from its beginning, also while it is written or
- * received.
+ * Reads and writes WAV with integers, floats, A-law or mu-law. Reads a file from the beginning, even while it is being
+ * written or received.
  */
 import { createReadStream } from 'node:fs';
 import { type FileHandle, stat, writeFile } from 'node:fs/promises';
@@ -51,7 +51,10 @@ export interface WavLayout {
   readonly sampleRate: number;
   readonly channels: number;
   readonly format: SampleFormat;
-  /** Announced length of the samples; Infinity if unknown. A program that does not know it yet announces too much. */
+  /**
+   * Announced length of the samples; Infinity if unknown. A program that does not know the length yet announces too
+   * much.
+   */
   readonly bytes: number;
 }
 
@@ -175,8 +178,8 @@ export async function* framesOf(
 const headBytes = 65_536;
 
 /**
- * Returns undefined if the part of a file is not WAV, has an unsupported encoding, or has too much data before the
- * samples. `bytes` is the size of the samples.
+ * Returns undefined if the given part of the file is not WAV, has an unsupported encoding, or has too much data before
+ * the samples. `bytes` is the size of the samples.
  */
 export async function findWavSamples(
   file: FileHandle,
@@ -236,7 +239,7 @@ export async function samplesOf(slice: WavSlice): Promise<Int16Array> {
 }
 
 /**
- * Returns a WAV file that contains only this slice: the same file if it contains nothing else, else a new one at
+ * Returns a WAV file that contains only this slice: the same file if it contains nothing else, otherwise a new one at
  * `path`.
  */
 export async function toFile(

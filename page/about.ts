@@ -5,10 +5,10 @@ import { shortened, type TimedTranscript } from './reader/timed-transcript.ts';
 
 export const about = signal<About | undefined>(undefined);
 
-/** Left for the question and the title. */
+/** Number of characters reserved for the question and the title. */
 const questionLength = 2_000;
 
-/** The service takes a limited number of characters in one message: a longer transcript loses its end. */
+/** The service accepts a limited number of characters per message: the end of a longer transcript is cut off. */
 export function attach(title: string, transcript: TimedTranscript): void {
   about.value = { title, ...shortened(transcript, maxTextLength - questionLength) };
 }

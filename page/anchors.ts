@@ -1,4 +1,7 @@
-/** Where in the conversation a notice stands: behind the turn that was last when it appeared. Pure but for its memory. */
+/**
+ * Places each notice in the conversation: after the turn that was last when the notice appeared. Pure, except for its
+ * memory.
+ */
 
 interface Named {
   readonly name: string;
@@ -7,7 +10,7 @@ interface Named {
 export class Anchors {
   readonly #anchors = new Map<string, number | undefined>();
 
-  /** Notices by the id of the turn before them; undefined for the begin of the conversation. */
+  /** Notices by the id of the turn before them; undefined for the beginning of the conversation. */
   place<N extends Named>(notices: readonly N[], turnIds: readonly number[]): ReadonlyMap<number | undefined, N[]> {
     for (const name of this.#anchors.keys()) {
       if (!notices.some((notice) => notice.name === name)) this.#anchors.delete(name);
@@ -20,7 +23,7 @@ export class Anchors {
     return placed;
   }
 
-  /** In another conversation, or when its turn was replaced, it stands at the end. */
+  /** In another conversation, or when its turn was replaced, the notice is at the end. */
   #anchorOf(name: string, turnIds: readonly number[]): number | undefined {
     const known = this.#anchors.get(name);
     const isThere = known === undefined ? this.#anchors.has(name) : turnIds.includes(known);

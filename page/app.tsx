@@ -1,4 +1,4 @@
-/** Draws the page. The state is in the signals of the modules beside this one. */
+/** Draws the page. The state is in the signals of the other modules in this folder. */
 import { render } from 'preact';
 import { cancel } from './cancel.ts';
 import { isComposing } from './draft.ts';

@@ -1,10 +1,10 @@
 /**
- * Bounds what a text may cost the tab. Browsers lay out nested elements by recursion (3,000 quotes crash it), and tables
- * in the square of their columns. What is beyond a bound is shown as plain text. Pure.
+ * Bounds what a text may cost the tab. Browsers lay out nested elements by recursion (3,000 quotes crash it), and
+ * tables in time that grows with the square of their columns. Content beyond a bound is shown as plain text. Pure.
  */
 import * as smd from 'streaming-markdown';
 
-/** Open elements, cells of a row, elements of a text, characters of an address. */
+/** Maximum number of open elements, cells of a row, elements of a text, and characters of an address. */
 export const bounds = { depth: 24, columns: 100, elements: 5_000, address: 2_000 } as const;
 
 /** Blocks of text. */
@@ -21,11 +21,11 @@ const textBlocks = [
   smd.LINE_BREAK,
 ] as const;
 
-/** Each begins a line. */
+/** Elements that begin a line. */
 const blocks: ReadonlySet<smd.Token> = new Set([...textBlocks, smd.CODE_BLOCK, smd.CODE_FENCE, smd.EQUATION_BLOCK]);
 
 export interface BoundedRenderer extends smd.Any_Renderer {
-  /** Text is collected: many small text nodes are slow. */
+  /** Adds the collected text: many small text nodes would be slow. */
   flush(): void;
 }
 

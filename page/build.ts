@@ -1,6 +1,6 @@
 /**
  * Builds the page, the API reference and the list of errors: the files of generated/page/, by name. Assets are named by
- * the hash of their content, so that browsers may keep them for ever.
+ * the hash of their content, so that browsers may cache them forever.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -89,7 +89,7 @@ async function split(entry: string, define: Record<string, string>) {
   return { entry: main, others: files.filter((file) => file !== main), preloads };
 }
 
-/** Terser takes another 3 % off what esbuild has minified. */
+/** Terser reduces the output of esbuild by another 3 %. */
 async function smaller(script: string): Promise<Uint8Array> {
   const { code = script } = await minify(script, { module: true, ecma: 2020, compress: { passes: 3 } });
   return Buffer.from(code);

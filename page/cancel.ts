@@ -7,7 +7,10 @@ import { isAnswering } from './run.ts';
 import { speaking } from './playback.ts';
 import { announce } from './announcements.ts';
 
-/** The next question interrupts neither of these, but an answer and its speech. */
+/**
+ * True while the page records, transcribes or is in hands-free mode. The next question interrupts none of these, only
+ * an answer and its speech.
+ */
 export const isTakingSpeech = computed(
   () => dictation.value !== 'off' || transcribing.value !== undefined || handsFree.value !== 'off',
 );

@@ -32,7 +32,7 @@ export function captureProblemOfError(error: unknown): CaptureProblem | undefine
   return error instanceof Error ? byName[error.name] : undefined;
 }
 
-/** The address of the page, as `location` has it. */
+/** The address of the page, as in `location`. */
 export interface Address {
   readonly hostname: string;
   readonly port: string;
@@ -61,7 +61,7 @@ export function textOfCaptureProblem(problem: CaptureProblem): string {
 /** How to open the page so that the browser allows the microphone. */
 export function remedyForInsecure({ hostname, port }: Address): string {
   const on = port || '80';
-  const host = hostname.replace(/^\[|\]$/g, ''); // of IPv6
+  const host = hostname.replace(/^\[|\]$/g, ''); // the brackets of an IPv6 address
   return (
     `To speak on the machine of the service, open http://localhost:${on} there. ` +
     `To speak on this one, run “ssh -L ${on}:127.0.0.1:${on} ${host}” here and open http://localhost:${on}, ` +

@@ -11,13 +11,15 @@ export interface Listing<E extends ModelEntry = ModelEntry> {
   readonly refusal?: string;
 }
 
-/** The requested entry if it is listed, else the default, else the first that is available, else the first. */
+/**
+ * Returns the requested entry if it is listed; otherwise the default, the first that is available, or the first one.
+ */
 export function choose<E extends ModelEntry>(listing: Listing<E>, requested: string | undefined): E | undefined {
   const byId = (id: string | null | undefined) => listing.data.find((entry) => entry.id === id);
   return byId(requested) ?? byId(listing.default) ?? listing.data.find(({ available }) => available) ?? listing.data[0];
 }
 
-/** The requested voice if the model has it. Undefined: the service chooses. */
+/** Returns the requested voice if the model has it; undefined if the service is to choose. */
 export function chooseVoice(entry: SpeechModelEntry | undefined, requested: string | undefined): string | undefined {
   return entry?.voices.find(({ id }) => id === requested)?.id;
 }
@@ -38,14 +40,14 @@ export function placeOf({ local, engine }: ModelEntry): string {
 export const capabilities = ['transcription', 'chat', 'speech'] as const;
 export type Capability = (typeof capabilities)[number];
 
-/** Data of each capability. */
+/** The data that each capability sends. */
 const dataOf: Readonly<Record<Capability, string>> = {
   transcription: 'recordings',
   chat: 'chat',
   speech: 'text to speak',
 };
 
-/** Where the chosen models send data. A model that is not available gets none. */
+/** Where the chosen models send data. A model that is not available receives none. */
 export function privacyOf(chosen: Readonly<Record<Capability, ModelEntry | undefined>>): {
   readonly isLocal: boolean;
   readonly text: string;
@@ -69,7 +71,7 @@ function toSentence([engine, data]: readonly [engine: string, data: readonly str
 /** Fields of a request that has a recording. */
 export type RecordingFields = Pick<TranscribeOptions, 'model' | 'language' | 'task' | 'keywords'>;
 
-/** Without the fields that the model would refuse. */
+/** Returns the fields without those that the model would reject. */
 export function recordingFieldsFor(
   entry: ModelEntry | undefined,
   { language, translate, keywords }: Pick<Preferences, 'language' | 'translate' | 'keywords'>,
@@ -84,17 +86,20 @@ export function recordingFieldsFor(
   };
 }
 
-/** The finest times that the model reports. */
+/** The finest timestamps that the model supports. */
 export function timestampsFor(entry: ModelEntry | undefined): Pick<TranscribeOptions, 'timestamps'> {
   const timestamps = (['word', 'segment'] as const).find((one) => entry?.supports.includes(one));
   return timestamps ? { timestamps } : {};
 }
 
-/** True for automatic detection, and for a model that does not list its languages: it decides with the recording. */
+/**
+ * True for automatic detection, and for a model that does not list its languages: such a model decides when it has the
+ * recording.
+ */
 export const knowsLanguage = ({ languages }: ModelEntry, language: string): boolean =>
   language === '' || languages === undefined || languages.includes(language);
 
-/** A model without keywords gets them in its prompt. */
+/** A model without `keywords` gets the keywords in its prompt. */
 export const takesKeywords = ({ supports }: ModelEntry): boolean =>
   supports.includes('keywords') || supports.includes('prompt');
 

@@ -1,4 +1,4 @@
-/** The conversation: the events of a run become an answer. Pure. */
+/** The state of the conversation: applies the events of a run to an answer. Pure. */
 import { ParlanceError, type ChatEvent, type ChatResult, type Message } from '../src/client/index.ts';
 import { failureOf, type Failure } from './failure.ts';
 
@@ -14,7 +14,7 @@ export interface About {
   /** The title of the recording. */
   readonly title: string;
   readonly text: string;
-  /** The end of what is left of a longer transcript, in milliseconds. */
+  /** If the transcript was shortened: the end of the remaining part, in milliseconds. */
   readonly untilMs?: number;
 }
 
@@ -44,7 +44,7 @@ export interface ToolPart {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** 0 to 1; undefined if the tool does not report it. */
+  /** Progress from 0 to 1; undefined if the tool does not report it. */
   readonly progress?: number;
   readonly message?: string;
   readonly outcome?: { readonly ok: boolean; readonly text: string; readonly durationMs: number };
@@ -89,7 +89,7 @@ export function applyEvent(answer: Answer, event: ChatEvent): Answer {
   }
 }
 
-/** Keeps the parts so far. */
+/** Marks the answer as failed, and keeps the parts so far. */
 export const fail = (answer: Answer, error: unknown): Answer => ({
   ...answer,
   state: 'failed',
@@ -136,8 +136,8 @@ export const maxTextLength = 32_000;
 const maxMessages = 100;
 
 /**
- * The system prompt, if there is one, and the latest messages that one request may have, from a question on. Answers
- * without text are left out.
+ * The system prompt, if there is one, and the latest messages that fit into one request, beginning with a question.
+ * Answers without text are left out.
  */
 export function messagesOf(turns: readonly Turn[], systemPrompt = ''): Message[] {
   const system: Message[] = systemPrompt.trim() === '' ? [] : [{ role: 'system', content: systemPrompt }];
@@ -148,7 +148,7 @@ export function messagesOf(turns: readonly Turn[], systemPrompt = ''): Message[]
   return [...system, ...messages.slice(messages.findIndex(({ role }) => role === 'user'))];
 }
 
-/** The question stands last, where models look for it, and is never cut for the transcript. */
+/** The question comes last, where models look for it, and is never truncated to make room for the transcript. */
 function contentOf(turn: Turn): string {
   const text = textOf(turn).slice(0, maxTextLength);
   if (turn.role !== 'user' || !turn.about) return text;

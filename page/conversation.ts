@@ -18,7 +18,7 @@ const undoMs = 10_000;
 interface Replaced {
   /** The conversation before the change. */
   readonly turns: readonly Turn[];
-  /** Tells the user what the change was. */
+  /** Describes the change to the user. */
   readonly text: string;
   /** The last question after the change. */
   readonly question: Question | undefined;
@@ -28,7 +28,7 @@ export const replaced = signal<Replaced | undefined>(undefined);
 
 const lastQuestion = computed(() => turns.value.findLast((turn) => turn.role === 'user'));
 
-// The conversation has gone on, or another one is open.
+// The change cannot be undone once the conversation has continued or another one is open.
 effect(() => {
   if (replaced.value?.question !== lastQuestion.value) forgetReplaced();
 });
@@ -40,10 +40,10 @@ export function editQuestion(question: Question, text: string): void {
 }
 
 export function regenerate(): void {
-  if (!isAnswering.value) replace('Answer replaced.', askAgain); // a second click comes while the first is answered
+  if (!isAnswering.value) replace('Answer replaced.', askAgain); // a second click may come during the answer
 }
 
-/** Call this in a click: the new answer may be read aloud. */
+/** Call this in a click handler, because the new answer may be read aloud. */
 function replace(text: string, start: () => Promise<void>): void {
   const before = turns.value;
   stopPlayback();

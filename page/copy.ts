@@ -1,4 +1,4 @@
-/** Copies text to the clipboard. Over plain http there is no clipboard API; the old command works there, too. */
+/** Copies text to the clipboard. Over plain http there is no clipboard API; the old command also works there. */
 import { announce } from './announcements.ts';
 
 export async function copy(text: string): Promise<boolean> {

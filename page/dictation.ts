@@ -23,7 +23,7 @@ let live: LiveDictation | undefined;
 /** Aborts when the recording ends. */
 let session: AbortController | undefined;
 
-/** In a click only. */
+/** Call only in a click handler. */
 export async function startDictation(): Promise<void> {
   if (dictation.value !== 'off' || transcribing.value) return;
   dictation.value = 'asking';
@@ -58,7 +58,7 @@ export function dropDictation(): void {
   dictation.value = 'off';
 }
 
-/** In place of the transcript that is open. */
+/** Transcribes a file, and closes the transcript that is open. */
 export async function takeFile(file: File): Promise<void> {
   closeRecording();
   unlock();

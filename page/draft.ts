@@ -1,4 +1,4 @@
-/** The text in the composer, and its keyboard. */
+/** The text in the composer, and its keyboard focus. */
 import { signal } from '@preact/signals';
 import { separatorOf } from '../lib/join-texts.ts';
 
@@ -6,7 +6,7 @@ export const draft = signal('');
 
 export const draftId = 'message';
 
-/** A transcript is added to what is there already. */
+/** Adds a transcript to the text that is already there. */
 export function addToDraft(text: string): void {
   const before = draft.value.trimEnd();
   draft.value = before + separatorOf(before, text) + text;
@@ -16,7 +16,7 @@ export function focusDraft(): void {
   focusEnd(draftId);
 }
 
-/** Puts the cursor behind the text of a field. */
+/** Puts the cursor after the text of a field. */
 export function focusEnd(id: string): void {
   const place = document.getElementById(id);
   if (!(place instanceof HTMLTextAreaElement)) return;
@@ -26,7 +26,10 @@ export function focusEnd(id: string): void {
 
 export const hasKeyboard = matchMedia('(pointer: fine)').matches;
 
-/** For a button that goes away. On a touch screen the keyboard would cover the page. */
+/**
+ * Moves the focus to the composer when a button disappears. Does nothing on a touch screen, where the keyboard would
+ * cover the page.
+ */
 export function keepFocus(): void {
   if (hasKeyboard) focusDraft();
 }

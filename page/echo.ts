@@ -1,6 +1,6 @@
-/** Recognizes the voice of the page in what the microphone heard. Pure. */
+/** Recognizes the voice of the page in what the microphone picked up. Pure. */
 
-/** Shorter utterances may be the user's own, who repeats a word of the answer. In letters and digits. */
+/** Minimum length in letters and digits. A shorter utterance may come from a user who repeats a word of the answer. */
 const shortest = 20;
 /** A word at the beginning or end may be cut off, and transcribed as another. */
 const margin = 4;

@@ -41,7 +41,7 @@ export async function importFile(file: File): Promise<void> {
   }
 }
 
-/** Without the key, which has a button of its own. */
+/** Does not delete the key, which has its own button. */
 export async function deleteEverything(): Promise<void> {
   startNewConversation();
   await deleteAll();

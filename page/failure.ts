@@ -9,7 +9,7 @@ export interface Failure {
   readonly requestId?: string;
 }
 
-/** Logs errors that are not for users: a TypeError is a mistake of the page. */
+/** Logs errors that are not for users: a TypeError is a bug in the page. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof ParlanceError)) {
     if (isForUsers(error)) return { text: error.message };
@@ -26,16 +26,16 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** Errors of the page have the name Error, those of the microphone are DOMExceptions. */
+/** Errors of the page have the name Error; errors of the microphone are DOMExceptions. */
 const isForUsers = (error: unknown): error is Error =>
   error instanceof Error && (error.name === 'Error' || error instanceof DOMException) && error.message !== '';
 
 export const isKeyRefused = (error: unknown): boolean => error instanceof ParlanceError && error.status === 401;
 
-/** The key is valid, but not for this operation. */
+/** True if the key is valid, but not for this operation. */
 export const isNotAllowed = (error: unknown): error is ParlanceError =>
   error instanceof ParlanceError && error.code === 'operation-not-allowed';
 
-/** The service refuses the recording itself, and would refuse it again. */
+/** True if the service refuses the recording itself, and would refuse it again. */
 export const isRecordingRefused = (error: unknown): boolean =>
   error instanceof ParlanceError && (error.code.startsWith('recording-') || error.code === 'body-too-large');

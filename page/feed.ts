@@ -1,6 +1,6 @@
 /**
- * Feeds streaming-markdown, which takes any `_` for the begin of emphasis. In CommonMark one inside of a word is a
- * letter: models write of read_aloud and max_tokens. Takes linear time, whatever the text. Pure.
+ * Feeds streaming-markdown, which treats any `_` as the beginning of emphasis. In CommonMark, a `_` within a word is
+ * literal: models write words such as read_aloud and max_tokens. Takes linear time for any text. Pure.
  */
 import * as smd from 'streaming-markdown';
 import { boundedRenderer, bounds, type BoundedRenderer } from './bounded-renderer.ts';
@@ -15,7 +15,10 @@ const verbatim: ReadonlySet<number> = new Set([
   smd.RAW_URL,
 ]);
 
-/** The parser copies an unfinished mark with each character, and takes time in the square of an indentation. */
+/**
+ * The parser copies an unfinished mark with each character, and takes time that grows with the square of an
+ * indentation.
+ */
 const maxMark = bounds.address;
 const maxIndent = 256;
 
@@ -70,7 +73,7 @@ export class Feed {
 interface Word {
   readonly head: string;
   readonly tail: string;
-  /** Inside of the address of a link. */
+  /** True inside the address of a link. */
   readonly isTarget: boolean;
 }
 
@@ -87,11 +90,11 @@ function wordAfter(word: Word, text: string): Word {
   return {
     head: (head + text.slice(from, from + 6)).slice(0, 6),
     tail: more.slice(-2),
-    isTarget: opened === closed ? isTarget : opened > closed, // equal: neither is there
+    isTarget: opened === closed ? isTarget : opened > closed, // equal if neither occurs
   };
 }
 
-/** `/\S*$/` would look from every character on. */
+/** `/\S*$/` would start a search at every character. */
 function startOfLastWord(text: string): number {
   let at = text.length;
   while (at > 0 && /\S/.test(text.charAt(at - 1))) at -= 1;

@@ -1,4 +1,4 @@
-/** Sends the microphone's sound to the page in frames of 20 ms. Runs on the audio thread, also in a hidden tab. */
+/** Sends the microphone's sound to the page in frames of 20 ms. Runs on the audio thread, even in a hidden tab. */
 declare const sampleRate: number;
 declare class AudioWorkletProcessor {
   readonly port: MessagePort;

@@ -5,18 +5,21 @@ import type { BargeIn } from './preference-storage.ts';
 export type HandsFree = 'off' | 'asking' | 'listening' | 'hearing' | 'thinking' | 'speaking' | 'muted' | 'failed';
 
 export interface Facts {
-  /** The microphone: `failed` if it was refused, or went away. */
+  /** The microphone: `failed` if it was refused or disconnected. */
   readonly microphone: 'off' | 'asking' | 'on' | 'failed';
   readonly isMuted: boolean;
-  /** An utterance has begun, and not ended. */
+  /** An utterance has begun and not yet ended. */
   readonly isRecording: boolean;
-  /** An utterance is being transcribed or answered. */
+  /** True if an utterance is being transcribed or answered. */
   readonly isAtWork: boolean;
-  /** A sound is playing or loading. */
+  /** True if a sound is playing or loading. */
   readonly isSpeaking: boolean;
 }
 
-/** An answer may sound while it is still being written, and what was said before the microphone failed is answered. */
+/**
+ * An answer may sound while it is still being written, and what was said before the microphone failed is still
+ * answered.
+ */
 export function stateOf({ microphone, isMuted, isRecording, isAtWork, isSpeaking }: Facts): HandsFree {
   if (microphone === 'off' || microphone === 'asking') return microphone;
   if (microphone === 'on' && isRecording && !isMuted) return 'hearing';
@@ -59,6 +62,9 @@ export function isOpen({ state, isMuted, canInterrupt }: Hearing): boolean {
   return !isMuted && reaction !== undefined && (reaction === 'record' || canInterrupt);
 }
 
-/** By speaking. Without echo cancellation, an answer from loudspeakers would interrupt itself. */
+/**
+ * Whether the user can interrupt by speaking. Without echo cancellation, an answer from loudspeakers would interrupt
+ * itself.
+ */
 export const canInterrupt = (bargeIn: BargeIn, cancelsEcho: boolean): boolean =>
   bargeIn === 'always' || (bargeIn === 'automatic' && cancelsEcho);

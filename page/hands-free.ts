@@ -19,7 +19,7 @@ import { encodeWav } from './wav.ts';
 
 const microphone = signal<Facts['microphone']>('off');
 const isRecording = signal(false);
-/** The utterance that is being transcribed or answered. Between the two, neither of their signals is set. */
+/** The utterance that is being transcribed or answered. Between the two steps, neither of their signals is set. */
 const utteranceAtWork = signal<File | Promise<File> | undefined>(undefined);
 export const isMuted = signal(false);
 /** Whether the microphone has picked up the page's own answer, which it had interrupted. */
@@ -57,17 +57,17 @@ effect(() => {
   isRecording.value = false;
 });
 
-/** Announced after each answer, too: users who do not see the page wait for it. */
+/** Also announced after each answer, because users who do not see the page wait for it. */
 const isListening = computed(() => handsFree.value === 'listening');
 effect(() => {
   if (isListening.value) announce('Listening.');
 });
 
-/** In a click only. */
+/** Call only in a click handler. */
 export async function startHandsFree(): Promise<void> {
   if (microphone.value === 'asking' || microphone.value === 'on') return;
   microphone.value = 'asking';
-  announce(''); // the view would repeat what was announced before
+  announce(''); // otherwise, the view would repeat the last announcement
   isMuted.value = hearsItself.value = false;
   const { signal } = (session = new AbortController());
   const isMicrophoneOpen = await useMicrophone(signal, async (stream) => {
@@ -80,7 +80,7 @@ export async function startHandsFree(): Promise<void> {
   microphone.value = 'on';
 }
 
-/** Only `interrupt` stops what was said until now from being answered. */
+/** What was said so far is still answered, unless `interrupt` is called. */
 export function stopListening(end: 'off' | 'failed'): void {
   session?.abort();
   cutter = undefined;
@@ -88,13 +88,13 @@ export function stopListening(end: 'off' | 'failed'): void {
   microphone.value = end;
 }
 
-/** Ends the answer and its sound, also of an utterance that is still being transcribed. */
+/** Ends the answer and its audio, including the answer to an utterance that is still being transcribed. */
 export function interrupt(): void {
   stopTranscribing();
   stopAnswer();
 }
 
-/** The large button, Space and Enter. */
+/** Handles the large button, Space and Enter. */
 export function press(): void {
   const reaction = onPress(handsFree.value);
   if (reaction === 'interrupt') interrupt();
@@ -139,12 +139,12 @@ async function answer(utterance: File | Promise<File>, said = ''): Promise<void>
   if (utteranceAtWork.peek() === utterance) utteranceAtWork.value = undefined;
 }
 
-/** Sends the utterance again that was not transcribed. */
+/** Resends the utterance that was not transcribed. */
 export async function answerAgain(): Promise<void> {
   if (undelivered.value?.recording) await answer(undelivered.value.recording);
 }
 
-/** The microphone is gone: the utterance so far is still sent. */
+/** Called when the microphone is lost: the utterance so far is still sent. */
 function endWithLastUtterance(): void {
   const last = isRecording.value ? cutter?.take() : undefined;
   const sampleRate = cutter?.rate;
@@ -174,7 +174,7 @@ function keepAwake(signal: AbortSignal): void {
       lock = await navigator.wakeLock.request('screen');
       if (signal.aborted) await lock.release();
     } catch {
-      // Refused, such as on low battery: the screen may go off.
+      // The browser refused, for example on low battery: the screen may turn off.
     }
   };
   const onChange = () => void request();

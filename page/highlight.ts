@@ -1,8 +1,8 @@
-/** Colors code as most languages agree on it: comments, strings, numbers and words of the language. Pure. */
+/** Colors the elements that most languages have in common: comments, strings, numbers and keywords. Pure. */
 
 export type CodeKind = 'comment' | 'string' | 'number' | 'word';
 
-/** Longer code stays as it is. */
+/** Longer code is not colored. */
 const maxLength = 10_000;
 
 const words =
@@ -15,11 +15,11 @@ const words =
 
 const isWord: ReadonlySet<string> = new Set(words.split(' '));
 
-/** A comment without an end takes the rest. */
+/** A comment without an end extends to the end of the code. */
 const tokens =
   /(\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*|(?<=^|\s)#[^\n]*|--\s[^\n]*|<!--[^]*?(?:-->|$))|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|(\b\d[\w.]*)|([A-Za-z_]\w*)/g;
 
-/** The code in pieces; those without a kind have no color. */
+/** Returns the code in pieces; pieces without a kind have no color. */
 export function highlight(code: string): readonly (readonly [text: string, kind?: CodeKind])[] {
   if (code.length > maxLength) return [[code]];
   const pieces: (readonly [string, CodeKind?])[] = [];

@@ -71,6 +71,6 @@ async function prune(store: Recordings): Promise<void> {
 
 type Recordings = Store<FailedRecording>;
 
-/** A browser that blocks storage, or whose disk is full, rejects: the recording lasts as long as the page. */
+/** A browser that blocks storage, or whose disk is full, rejects; the recording then lasts as long as the page. */
 const attempt = <Result>(work: (store: Recordings) => Promise<Result>): Promise<Result | undefined> =>
   transact(['recordings'], 'readwrite', ({ recordings }) => work(recordings)).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The API key, kept in this tab, or on this device if the user chooses so. Never in a URL. */
+/** The API key, kept in this tab, or on this device if the user chooses to. Never in a URL. */
 import { signal } from '@preact/signals';
 import { isKeyRefused } from './failure.ts';
 
@@ -21,7 +21,7 @@ export function keepKey(value: string, remember: boolean): void {
   isKeyAsked.value = false;
 }
 
-/** Asks for a key if the service has refused the current one. Returns whether it has. */
+/** Asks for a key if the service has refused the current one. Returns whether it was refused. */
 export function askIfRefused(error: unknown): boolean {
   const isRefused = isKeyRefused(error);
   if (isRefused) isKeyAsked.value = true;

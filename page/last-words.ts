@@ -1,6 +1,6 @@
-/** The end of a text in one line, from a whole word on, without the marks of Markdown. Pure. */
+/** Returns the end of a text in one line, beginning with a whole word, without the marks of Markdown. Pure. */
 export function lastWords(text: string, most: number): string {
-  const end = text.slice(-2 * most); // all of a long text would be copied with each word
+  const end = text.slice(-2 * most); // otherwise, all of a long text would be copied for each word
   const line = end
     .replace(/[*`#|]+/g, '')
     .replace(/\s+/g, ' ')

@@ -16,17 +16,19 @@ interface Listings {
   readonly transcription: Listing;
   readonly chat: Listing;
   readonly speech: Listing<SpeechModelEntry>;
-  /** Undefined if the key may not ask. */
+  /** Undefined if the key may not request it. */
   readonly probe: TranscriptionAvailability | undefined;
 }
 
 /** Undefined until the first answer. */
 export const listings = signal<Listings | undefined>(undefined);
-/** No key, or one that was refused. */
+/** True if there is no key, or if it was refused. */
 export const isKeyMissing = signal(false);
 export const listingFailure = signal<Failure | undefined>(undefined);
 
-/** Four requests each, and preparations beside them: a key may have 60 in a minute. */
+/**
+ * Each refresh sends four requests, in addition to those for preparations, and a key may be limited to 60 per minute.
+ */
 const askAgainMs = 6_000;
 const longestPauseMs = 300_000;
 /** A file that was copied by hand is noticed within ten seconds. */
@@ -70,7 +72,7 @@ export async function refreshListings(): Promise<void> {
   const { signal } = (current = new AbortController());
   try {
     const service = client.value;
-    const transcription = await unlessRefused(service.transcriptionModels({ signal })); // alone: a key is refused once
+    const transcription = await unlessRefused(service.transcriptionModels({ signal })); // first: a bad key fails once
     const [chat, speech, probe] = await Promise.all([
       unlessRefused(service.chatModels({ signal })),
       unlessRefused(service.speechModels({ signal })),
@@ -107,9 +109,9 @@ function undefinedIfNotAllowed(error: unknown): undefined {
   if (!isNotAllowed(error)) throw error;
 }
 
-/** `isPatient`: not while the page is hidden. Its return asks anyway. */
+/** `isPatient`: does not ask while the page is hidden; the user's return to the page triggers a request anyway. */
 function askAgain(seconds = 0, isPatient = false): void {
-  const ms = Math.min(longestPauseMs, Math.max(askAgainMs, seconds * 1_000)); // a timer of more than 24 days fires at once
+  const ms = Math.min(longestPauseMs, Math.max(askAgainMs, seconds * 1_000)); // timers over 24 days fire immediately
   timer = setTimeout(() => {
     if (!isPatient || document.visibilityState === 'visible') void refreshListings();
   }, ms);

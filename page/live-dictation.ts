@@ -1,6 +1,6 @@
 /**
- * Transcribes while somebody speaks, over `GET /v1/realtime` of the service: the words of each phrase arrive at its pause.
- * Anything unexpected ends it without a word, and the whole recording is uploaded instead.
+ * Transcribes while somebody speaks, over `GET /v1/realtime` of the service: the words of each phrase arrive at its
+ * pause. Anything unexpected ends the session silently, and the whole recording is uploaded instead.
  */
 import { computed, signal } from '@preact/signals';
 import { joinTexts } from '../lib/join-texts.ts';
@@ -15,19 +15,19 @@ const current = signal<LiveDictation | undefined>(undefined);
 export const liveText = computed(() => current.value?.text.value ?? '');
 
 const openMs = 5_000;
-/** From the end of the recording on. */
+/** Timeout in milliseconds, from the end of the recording. */
 const answerMs = 60_000;
-/** Bytes that wait to be sent: the network is slower than the speech. */
+/** Maximum number of bytes waiting to be sent: beyond it, the network is slower than the speech. */
 const mostBuffered = 2_097_152;
-/** Hz; limit of the service. */
+/** Maximum sample rate of the service, in Hz. */
 const highestRate = 48_000;
 
 /**
- * The service has no live transcription for the key, or was restarted. It is not asked again for this time: each failure
- * is a line in the console of the browser.
+ * If the service has no live transcription for the key, or was restarted, no session is opened for this time, because
+ * each failure is logged in the browser's console.
  */
 const pauseMs = 300_000;
-/** When a socket last failed, by its key. */
+/** The time at which a socket last failed, by key. */
 const failedAt = new Map<string | undefined, number>();
 
 export class LiveDictation {
@@ -39,7 +39,7 @@ export class LiveDictation {
   #waiting: Float32Array[] | undefined = [];
   #timer = setTimeout(() => this.close(), openMs);
 
-  /** Undefined where there is no live transcription. */
+  /** Returns undefined if there is no live transcription. */
   static open(): LiveDictation | undefined {
     const { task } = recordingFields.value;
     if (task !== undefined) return undefined; // a session does not translate
@@ -73,11 +73,11 @@ export class LiveDictation {
     if (this.#transcript.isOpen) this.#begin(this.#waiting, rate);
   }
 
-  /** Resolves with the words once the last ones have come; undefined if the recording has to be uploaded. */
+  /** Resolves with the words once the last ones have arrived; undefined if the recording has to be uploaded. */
   async finish(signal: AbortSignal): Promise<string | undefined> {
     const close = () => this.close();
     signal.addEventListener('abort', close);
-    if (this.#waiting) close(); // it would only be late
+    if (this.#waiting) close(); // a session that has not begun would be too late
     this.#send({ type: 'input_audio_buffer.commit' });
     this.#send({ type: 'session.update', session: { type: 'transcription' } }); // answered after the commit
     clearTimeout(this.#timer);
@@ -86,7 +86,7 @@ export class LiveDictation {
     signal.removeEventListener('abort', close);
     close();
     signal.throwIfAborted();
-    return text === '' ? undefined : text; // a voice that is too low for a turn
+    return text === '' ? undefined : text; // the voice may be too quiet for a turn
   }
 
   close(): void {
@@ -122,7 +122,7 @@ export class LiveDictation {
   }
 }
 
-/** 16 bits, little-endian as every machine with a browser, in Base64. */
+/** Returns 16-bit samples in Base64, little-endian like every machine with a browser. */
 function toPcm(frame: Float32Array): string {
   const samples = Int16Array.from(frame, (sample) => Math.max(-1, Math.min(1, sample)) * 0x7fff);
   return btoa(String.fromCharCode(...new Uint8Array(samples.buffer)));

@@ -4,11 +4,11 @@ import { isRecord } from './library/stored-turns.ts';
 
 export interface LiveTranscript {
   readonly isOpen: boolean;
-  /** By the id of the turn, in their order. */
+  /** Texts by turn id, in the order of the turns. */
   readonly texts: ReadonlyMap<string, string>;
   /** Turns whose transcript is not complete. */
   readonly pending: ReadonlySet<string>;
-  /** Answers to `session.update`. The page sends one at the beginning, and one behind its commit at the end. */
+  /** Answers to `session.update`. The page sends one at the beginning, and one after its commit at the end. */
   readonly updates: number;
 }
 
@@ -17,7 +17,7 @@ export const newLiveTranscript: LiveTranscript = { isOpen: false, texts: new Map
 /** True once no further event can change the transcript. */
 export const isComplete = ({ updates, pending }: LiveTranscript): boolean => updates > 1 && pending.size === 0;
 
-/** Undefined if the session has failed or does not exist. */
+/** Returns undefined if the session has failed or does not exist. */
 export function applyLiveEvent(live: LiveTranscript, data: unknown): LiveTranscript | undefined {
   const event = parse(data);
   if (!event) return undefined;
@@ -55,7 +55,7 @@ function parse(data: unknown): RealtimeServerEvent | undefined {
   }
 }
 
-/** Has what this page reads. */
+/** Returns whether the event has the fields that this page reads. */
 function isEvent(
   event: Readonly<Record<string, unknown>>,
 ): event is Readonly<Record<string, unknown>> & RealtimeServerEvent {

@@ -1,6 +1,7 @@
 /**
- * Markdown that grows. Makes elements while the text arrives, never HTML: what the model writes stays text. Links go to
- * http, https, mailto and places in the page; images are not fetched, since their address could carry a secret away.
+ * Renders Markdown that grows. Creates elements while the text arrives, never HTML: the output of the model stays text.
+ * Links go to http, https, mailto and places in the page; images are not fetched, since their address could leak a
+ * secret.
  */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import * as smd from 'streaming-markdown';
@@ -12,7 +13,7 @@ const tags: Readonly<Record<number, string>> = {
   [smd.PARAGRAPH]: 'p',
   [smd.LINE_BREAK]: 'br',
   [smd.RULE]: 'hr',
-  // One level: models begin with any, and the outline of the page stays whole.
+  // All headings have one level: models begin with any level, and the outline of the page stays consistent.
   [smd.HEADING_1]: 'h3',
   [smd.HEADING_2]: 'h3',
   [smd.HEADING_3]: 'h3',
@@ -77,7 +78,7 @@ function renderInto(root: HTMLElement): smd.Renderer<HTMLElement[]> {
 
 const isCode: ReadonlySet<number> = new Set([smd.CODE_BLOCK, smd.CODE_FENCE]);
 
-/** Below a bar with its language and the button. */
+/** Puts the code below a bar with its language and the button. */
 function withCopyButton(code: HTMLElement): HTMLElement {
   const block = document.createElement('div');
   block.className = 'code';
@@ -96,7 +97,7 @@ function nameCode(code: HTMLElement, language: string): void {
   if (place) place.textContent = language.slice(0, 30);
 }
 
-/** Once it is complete. */
+/** Called once the code is complete. */
 function color(code: HTMLElement): void {
   const pieces = highlight(code.textContent).map(([text, kind]) => {
     if (!kind) return text;
@@ -113,7 +114,7 @@ function nameCopyButton(button: HTMLButtonElement, shown: 'Copy' | 'Copied'): vo
   button.textContent = shown;
 }
 
-/** One listener for all blocks of a text. */
+/** A single listener for all code blocks of a text. */
 async function copyCode({ target }: Event): Promise<void> {
   if (!(target instanceof HTMLButtonElement)) return;
   const code = target.parentElement?.nextElementSibling?.textContent ?? '';

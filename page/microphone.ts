@@ -1,4 +1,4 @@
-/** The microphone: opened in a click only, released after every recording. */
+/** The microphone: opened only in a click handler, released after every recording. */
 import { signal } from '@preact/signals';
 import { failureOf, type Failure } from './failure.ts';
 import { captureProblemOf, captureProblemOfError, type CaptureProblem } from './capture-checks.ts';
@@ -8,34 +8,34 @@ import { preferences } from './preferences.ts';
 export const captureProblem = signal<CaptureProblem | undefined>(
   captureProblemOf({
     isSecureContext,
-    // Absent in an insecure context, whatever the types say.
+    // Absent in an insecure context, although the types say otherwise.
     hasMediaDevices: 'mediaDevices' in navigator,
     hasRecorder: 'MediaRecorder' in globalThis,
   }),
 );
 
-/** A failure without a text of its own. */
+/** A failure that has no explanation of its own. */
 export const microphoneFailure = signal<Failure | undefined>(undefined);
 
-/** Another click cannot help. */
+/** True if another click cannot help. */
 export const isImpossible = (): boolean =>
   captureProblem.value === 'insecure' || captureProblem.value === 'unsupported';
 
 /** Empty until the user has allowed the microphone once. */
 export const microphones = signal<readonly MediaDeviceInfo[]>([]);
 
-/** Whether the browser removes the page's own sound from the microphone's. */
+/** Whether the browser removes the page's own sound from the microphone signal. */
 export const cancelsEcho = signal(false);
 
 /** 0 to 1. */
 export const level = signal(0);
 
-/** Settles with the answer to the browser's last question: it is asked one at a time. */
+/** Settles with the answer to the browser's last permission prompt: only one prompt is open at a time. */
 let question: Promise<unknown> = Promise.resolve();
 
 /**
- * In a click only. Opens the microphone for `use` until the signal aborts, and stops any playback. False if it was not
- * opened: the signal has aborted, or the page shows why.
+ * Call only in a click handler. Opens the microphone for `use` until the signal aborts, and stops any playback. False
+ * if it was not opened: the signal has aborted, or the page shows why.
  */
 export async function useMicrophone(
   signal: AbortSignal,
@@ -52,7 +52,7 @@ export async function useMicrophone(
     signal.throwIfAborted();
     return true;
   } catch (error) {
-    if (signal.aborted) return false; // the stream is closed already
+    if (signal.aborted) return false; // the stream has already been closed
     if (stream) close(stream);
     explain(error);
     return false;
@@ -60,14 +60,14 @@ export async function useMicrophone(
 }
 
 async function openMicrophone(signal: AbortSignal): Promise<MediaStream> {
-  await question; // an aborted call may have left it open
+  await question; // an aborted call may have left a prompt open
   signal.throwIfAborted();
   setAudioSession('play-and-record');
   try {
     const asked = getMicrophone();
     question = asked.catch(() => undefined);
     const stream = await asked;
-    if (signal.aborted) close(stream); // the browser's question cannot be taken back
+    if (signal.aborted) close(stream); // the browser's prompt cannot be withdrawn
     signal.throwIfAborted();
     captureProblem.value = microphoneFailure.value = undefined;
     cancelsEcho.value = isEchoCanceled(stream);
@@ -91,7 +91,7 @@ function getMicrophone(): Promise<MediaStream> {
   });
 }
 
-/** Newer browsers name the mode; `remote-only` leaves the sound of the page itself. */
+/** Newer browsers name the mode; `remote-only` does not remove the sound of the page itself. */
 function isEchoCanceled(stream: MediaStream): boolean {
   const mode: unknown = stream.getAudioTracks()[0]?.getSettings().echoCancellation;
   return mode === true || mode === 'all';
@@ -108,7 +108,7 @@ function close(stream: MediaStream): void {
   setAudioSession('playback');
 }
 
-/** Calls back once if the device goes away, not when the page releases it. */
+/** Calls back once if the device disconnects, not when the page releases it. */
 export function onGone(stream: MediaStream, call: () => void): void {
   stream.getAudioTracks()[0]?.addEventListener('ended', () => {
     captureProblem.value = 'gone';
@@ -121,7 +121,7 @@ async function listMicrophones(): Promise<void> {
   microphones.value = devices.filter(({ kind, deviceId }) => kind === 'audioinput' && deviceId !== '');
 }
 
-/** iOS plays low, or from the earpiece, while a page may record. */
+/** iOS plays audio quietly, or from the earpiece, while a page may record. */
 function setAudioSession(type: 'playback' | 'play-and-record'): void {
   const { audioSession } = navigator as { audioSession?: { type: string } };
   if (audioSession) audioSession.type = type;

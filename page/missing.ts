@@ -28,7 +28,7 @@ export const purposes: Readonly<Record<Capability, Purpose>> = {
   },
 };
 
-/** Tells the user how to try a model that is installed. */
+/** Instructions for the user to try an installed model. */
 export const nextSteps: Readonly<Record<Capability, string>> = {
   transcription: 'Press “Speak” and say something, or choose a file.',
   chat: 'Type a message and press “Send”.',
@@ -65,7 +65,7 @@ export function otherVoices(all: readonly Preparation[], chosen: string | undefi
   return all.filter((one) => one.capability === 'speech' && isOther(one));
 }
 
-/** In progress, failed, or installed during this visit: among `offersFor`, only those are ready. */
+/** True if in progress, failed, or installed during this visit: `offersFor` returns no other ready ones. */
 export const isActive = ({ state }: Preparation): boolean => state !== 'missing';
 
 export function sizeOf(bytes: number | null): string {

@@ -20,10 +20,10 @@ const unsaved = (): Kept => ({ id: newId(), revision: 0, turns: [] });
 
 let current = unsaved();
 
-/** Its entry in the list, once it has one. */
+/** The id of its entry in the list, once it has one. */
 export const openId = signal(current.id);
 export const isOpening = signal(false);
-/** Tells the user what another tab has done to the conversation on the screen. */
+/** A message for the user about a change by another tab to the conversation on the screen. */
 export const surprise = signal<string | undefined>(undefined);
 
 const surprises = {
@@ -32,13 +32,13 @@ const surprises = {
 } as const;
 
 const tabItem = 'parlance-conversation';
-/** A reload in the middle of an answer loses at most the words of this time. */
+/** A reload in the middle of an answer loses at most the words of this interval. */
 const saveMs = 1_000;
 
-/** Reads and writes follow each other. */
+/** Runs reads and writes one after another. */
 let queue: Promise<unknown> = Promise.resolve();
 let timer: ReturnType<typeof setTimeout> | undefined;
-/** An answer that breaks off with the page was stopped, and has not failed. */
+/** True while the page closes: an answer that breaks off then counts as stopped, not as failed. */
 let isLeaving = false;
 
 const lastQuestion = computed(() => turns.value.findLast(({ role }) => role === 'user'));
@@ -59,7 +59,7 @@ export function keepConversation(): void {
   effect(() => {
     if (key.value === owner) return;
     owner = key.value;
-    untracked(startNewConversation); // another key, another person
+    untracked(startNewConversation); // another key may mean another person
   });
   effect(() => {
     const last = change.value;
@@ -98,7 +98,7 @@ async function write(kept: Kept, all: readonly Turn[], isComplete: boolean): Pro
   await write(kept, all, isComplete);
 }
 
-/** Nothing on the screen is lost: the next write makes an entry of its own. */
+/** Nothing on the screen is lost: the next write creates a new entry. */
 function becomeNew(kept: Kept, text: string): void {
   kept.id = newId();
   kept.revision = 0;
@@ -108,7 +108,7 @@ function becomeNew(kept: Kept, text: string): void {
   announce(text);
 }
 
-/** An answer that is running is not replaced; its end then makes a copy. */
+/** A running answer is not replaced; when it ends, it is saved as a copy. */
 async function follow({ id, isDeleted }: Change): Promise<void> {
   if ((id !== undefined && id !== current.id) || current.revision === 0) return;
   if (isDeleted) return becomeNew(current, surprises.deleted);
@@ -117,7 +117,7 @@ async function follow({ id, isDeleted }: Change): Promise<void> {
 
 async function show(kept: Kept): Promise<boolean> {
   const whole = await read(kept.id);
-  if (kept !== current || turns.value !== kept.turns) return true; // the user has gone on
+  if (kept !== current || turns.value !== kept.turns) return true; // the user has continued
   if (whole?.entry.kind !== 'chat') return false;
   kept.revision = whole.entry.revision;
   kept.turns = toTurns(whole.content.turns, turns.value, newTurnId);
@@ -125,7 +125,7 @@ async function show(kept: Kept): Promise<boolean> {
   return true;
 }
 
-/** Stops the answer that is running, which is kept as far as it came. */
+/** Stops the running answer, and keeps the part that has arrived. */
 function leaveFor(kept: Kept): void {
   stopAnswer();
   saveNow();
@@ -145,10 +145,10 @@ export async function openConversation(id: string): Promise<void> {
   isOpening.value = true;
   const isShown = await enqueue(() => show(kept));
   isOpening.value = false;
-  if (isShown !== true && kept === current) startNewConversation(); // it is gone, or of another key
+  if (isShown !== true && kept === current) startNewConversation(); // it is gone, or belongs to another key
 }
 
-/** `undoRemoval` brings it back. */
+/** `undoRemoval` restores it. */
 export async function deleteConversation(id: string): Promise<void> {
   if (id === current.id) startNewConversation();
   await enqueue(() => remove(id));

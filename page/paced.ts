@@ -1,4 +1,4 @@
-/** Lets the browser draw and take clicks between the events of a fast answer, which all come in one task. */
+/** Lets the browser draw and handle clicks between the events of a fast answer, which all come in one task. */
 const maxTaskMs = 30;
 
 export async function* paced<T>(events: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
@@ -12,7 +12,7 @@ export async function* paced<T>(events: AsyncIterable<T>): AsyncGenerator<T, voi
   }
 }
 
-/** By a message: in a hidden tab, timers come once in a second or a minute. */
+/** Uses a message, because timers in a hidden tab fire only once a second or once a minute. */
 function nextTask(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

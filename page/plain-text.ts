@@ -1,4 +1,4 @@
-/** The text of Markdown, for those who listen to it. Pure. */
+/** Returns the text of Markdown without its marks, for users who listen to it. Pure. */
 import * as smd from 'streaming-markdown';
 import { Feed } from './feed.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The sound of the page: a queue of clips, and two `<audio>` elements, so that one loads the next clip while the other
- * plays. Safari plays only elements that have played in a click, so call `unlock` in every click that may lead to speech.
+ * Plays the sounds of the page: a queue of clips, and two `<audio>` elements, so that one loads the next clip while the
+ * other plays. Safari plays only elements that have played in a click, so call `unlock` in every click that may lead to
+ * speech.
  */
 import { batch, computed, signal } from '@preact/signals';
 import { deleteClip } from './clips.ts';
@@ -8,35 +9,35 @@ import type { Failure } from './failure.ts';
 import { encodeWav } from './wav.ts';
 
 interface Sound {
-  /** Identifies the button that belongs to it. */
+  /** Identifies the button that belongs to the sound. */
   readonly id: string;
   readonly url: string;
-  /** Id of a clip that was made for this sound. */
+  /** Id of a clip that was created for this sound. */
   readonly ownClip?: string;
   /** The spoken text. */
   readonly text?: string;
 }
 
 interface QueuedSound extends Sound {
-  /** Called when it begins to play, or is dropped. */
+  /** Called when the sound begins to play, or is dropped. */
   readonly settle: () => void;
 }
 
 let player = createPlayer();
-/** Loads the first sound of the queue. */
+/** The player that loads the first sound of the queue. */
 let spare = createPlayer();
 const queue: QueuedSound[] = [];
 const current = signal<QueuedSound | undefined>(undefined);
 let isUnlocked = false;
 let stopping = new AbortController();
 
-/** Id of the text that is being read, also while its next sound is being made. */
+/** Id of the text that is being read, even while its next sound is being created. */
 export const reading = signal<string | undefined>(undefined);
-/** Id of the sound that is playing, loading or being made. */
+/** Id of the sound that is playing, loading or being created. */
 export const speaking = computed(() => current.value?.id ?? reading.value);
 /** The text of the sound that is playing. Undefined for a clip of the model, whose text the page does not know. */
 export const spokenText = computed(() => current.value?.text);
-/** The browser waits for a gesture; nothing is tried again without one. */
+/** True if the browser waits for a user gesture; playback is not retried without one. */
 export const isBlocked = signal(false);
 export const speakerFailure = signal<Failure | undefined>(undefined);
 
@@ -64,7 +65,7 @@ export function unlock(): void {
   }
 }
 
-/** Plays after the sounds in the queue. Resolves when it begins to play, or is dropped. */
+/** Plays after the sounds in the queue. Resolves when the sound begins to play, or is dropped. */
 export function enqueue(sound: Sound): Promise<void> {
   speakerFailure.value = undefined;
   return new Promise((settle) => {
@@ -74,7 +75,7 @@ export function enqueue(sound: Sound): Promise<void> {
   });
 }
 
-/** Plays at once. */
+/** Stops everything else and plays immediately. */
 export function play(sound: Sound): void {
   stopPlayback();
   void enqueue(sound);
@@ -83,7 +84,7 @@ export function play(sound: Sound): void {
 /** Aborts with the next `stopPlayback`. */
 export const untilStopped = (): AbortSignal => stopping.signal;
 
-/** Stops at once and clears the queue. */
+/** Stops immediately and clears the queue. */
 export function stopPlayback(): void {
   const dropped = [current.peek(), ...queue.splice(0)];
   stopping.abort();
@@ -111,7 +112,7 @@ function advance(): void {
   if (!next) return;
   next.settle();
   load(player, next);
-  if (player.error) return fail(); // while it was the spare one
+  if (player.error) return fail(); // it failed while it was the spare player
   start();
   preload();
 }
@@ -142,7 +143,7 @@ function start(): void {
     () => (isUnlocked = true),
     (error: unknown) => {
       if (error instanceof Error && error.name === 'NotAllowedError') waitForGesture();
-      // Any other rejection is an `error` event, too, or the end by `stopPlayback`.
+      // Any other rejection is also an `error` event, or was caused by `stopPlayback`.
     },
   );
 }
@@ -155,7 +156,7 @@ function waitForGesture(): void {
     isBlocked.value = false;
     if (!current.peek()) return;
     start();
-    spare.load(); // in a gesture, it unlocks
+    spare.load(); // during a user gesture, this unlocks the player
   };
   addEventListener('pointerup', resume);
   addEventListener('keydown', resume);

@@ -1,12 +1,12 @@
-/** Preferences kept on this device. Pure but for the storage that it is given. */
+/** Preferences kept on this device. Pure, except for the storage that is passed in. */
 export interface Preferences {
   readonly transcriptionModel?: string;
   readonly chatModel?: string;
   readonly speechModel?: string;
   readonly voice?: string;
-  /** Spoken in recordings, ISO 639-1 or, for `yue` and `haw`, 639-3; "" for automatic detection. */
+  /** Language of recordings: ISO 639-1 or, for `yue` and `haw`, 639-3; "" for automatic detection. */
   readonly language: string;
-  /** Recordings are translated into English, by models that can. */
+  /** Recordings are translated into English by models that support this. */
   readonly translate: boolean;
   /** Names and terms that may occur in recordings, separated by commas. */
   readonly keywords: string;
@@ -52,7 +52,7 @@ export interface PreferenceStorage {
   setItem(name: string, value: string): void;
 }
 
-/** Fields that are missing, of another type, or out of range have their defaults. */
+/** Fields that are missing, of another type, or out of range get their defaults. */
 export function readPreferences(storage: () => PreferenceStorage): Preferences {
   let stored: unknown;
   try {

@@ -6,7 +6,7 @@ const storage = () => localStorage;
 
 export const preferences = signal<Preferences>(readPreferences(storage));
 
-// Another tab has changed them.
+// Another tab has changed the settings.
 addEventListener('storage', () => (preferences.value = readPreferences(storage)));
 
 export function prefer(changes: Partial<Preferences>): void {

@@ -14,14 +14,17 @@ export const preparations = signal<PreparationList | undefined>(undefined);
 /** The failure of the last start or stop, with the id of its preparation. */
 export const preparationFailure = signal<(Failure & { readonly of: string }) | undefined>(undefined);
 
-/** Ids of those that were installed during this visit. */
+/** Ids of the preparations that were installed during this visit. */
 export const installed = signal<ReadonlySet<string>>(new Set());
 
 export const isInstalling = computed(() => preparations.value?.data.some(isInProgress) === true);
 
 const isInProgress = ({ state }: Preparation) => state === 'preparing';
 
-/** The one that this page has started: the service takes one at a time, beside what it installs by itself. */
+/**
+ * Id of the preparation that this page has started: the service accepts one at a time, apart from those that it starts
+ * by itself.
+ */
 const startedId = signal<string | undefined>(undefined);
 
 export const mayStart = computed(
@@ -29,8 +32,8 @@ export const mayStart = computed(
 );
 
 /**
- * A failure is shown within five seconds, and a file that was copied by hand within ten; beside them the listings are
- * asked for, and a key may have 60 requests in a minute.
+ * A failure is shown within five seconds, and a file that was copied by hand within ten; the listings are requested as
+ * well, and a key may be limited to 60 requests per minute.
  */
 const askAgainMs = { installing: 4_000, missing: 8_000 } as const;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,10 +46,10 @@ export function watchPreparations(): void {
   });
 }
 
-/** A server that has every model is asked once. */
+/** A server that has every model is queried once. */
 function refresh(): void {
   const isComplete = canTranscribe.value && canChat.value && canSpeak.value;
-  if (preparations.value && isComplete && !isInstalling.value) return; // a reload asks again
+  if (preparations.value && isComplete && !isInstalling.value) return; // a reload queries again
   void refreshPreparations();
 }
 
@@ -58,7 +61,7 @@ export async function refreshPreparations(): Promise<void> {
     take(await client.value.preparations.list({ signal }));
   } catch {
     if (signal.aborted) return;
-    // The key may not list them, or the service does not respond: the last list stays.
+    // The key may not list them, or the service does not respond: the last list is kept.
   }
   const pace = isInstalling.value ? 'installing' : preparations.value?.data.some(isMissing) ? 'missing' : undefined;
   if (pace) timer = setTimeout(() => void (isIdle(pace) || refreshPreparations()), askAgainMs[pace]);
@@ -66,7 +69,7 @@ export async function refreshPreparations(): Promise<void> {
 
 const isMissing = ({ configured, state }: Preparation) => configured && state === 'missing';
 
-/** A hidden page does not look for files. Its listings are asked for when the user returns, which ends this. */
+/** A hidden page does not look for files. When the user returns, the listings are requested, which ends this. */
 const isIdle = (pace: keyof typeof askAgainMs) => pace === 'missing' && document.visibilityState === 'hidden';
 
 function take(list: PreparationList): void {
@@ -81,10 +84,10 @@ function take(list: PreparationList): void {
   }
   const added = ended.filter(({ state }) => state === 'ready').map(({ id }) => id);
   if (added.length > 0) installed.value = new Set([...installed.value, ...added]);
-  if (ended.length > 0) void refreshListings(); // a new model works at once
+  if (ended.length > 0) void refreshListings(); // a new model is usable immediately
 }
 
-/** `start` or `stop`. */
+/** Starts or stops an installation. */
 export async function change(id: string, call: 'start' | 'stop'): Promise<void> {
   preparationFailure.value = undefined;
   if (call === 'start') startedId.value = id;

@@ -1,4 +1,7 @@
-/** JSON for people, cut below a depth: indentation costs the square of it, and deep values overflow the stack. Pure. */
+/**
+ * Formats JSON for people, cut below a depth: the cost of indentation grows with the square of the depth, and deep
+ * values overflow the stack. Pure.
+ */
 export const maxDepth = 24;
 
 export const prettyJson = (value: unknown): string => JSON.stringify(cut(value, maxDepth), null, 2);

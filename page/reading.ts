@@ -1,4 +1,4 @@
-/** Reads a text aloud while it is written: the clip of each piece is made while the piece before it plays. */
+/** Reads a text aloud while it is written: the clip of each piece is created while the piece before it plays. */
 import { createSpokenPieces } from '../lib/spoken-markdown.ts';
 import { createClip } from './clips.ts';
 import { failureOf } from './failure.ts';
@@ -40,7 +40,7 @@ export class Reading {
     this.#add(this.#pieces.flush());
   }
 
-  /** Plays the clips that are already made, and makes no more. */
+  /** Plays the clips that have already been created, and creates no more. */
   breakOff(): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
@@ -70,7 +70,7 @@ export class Reading {
     return this.#over.signal.aborted ? undefined : this.#waiting.shift();
   }
 
-  /** Resolves when it begins to sound, or when the reading is over. */
+  /** Resolves when the piece begins to play, or when the reading is over. */
   async #say(text: string): Promise<void> {
     this.#hasBegun = true;
     reading.value = this.#id;
@@ -83,7 +83,7 @@ function voiceOf({ speech, voice }: Speaker) {
   return { ...(speech && { model: speech.id }), ...(voice !== undefined && { voice_id: voice }) };
 }
 
-/** Reads a text that is complete, in place of what is playing. */
+/** Reads a text that is complete, instead of what is playing. */
 export function readAloud(id: string, markdown: string, speaker?: Speaker): void {
   stopPlayback();
   const text = new Reading(id, speaker);

@@ -1,4 +1,4 @@
-/** Records an open microphone by MediaRecorder, or reads its samples, until the signal aborts. */
+/** Records an open microphone with MediaRecorder, or reads its samples, until the signal aborts. */
 import { levelOf, loudness } from '../lib/voice-gate.ts';
 import { level } from './microphone.ts';
 
@@ -27,7 +27,7 @@ export async function record(stream: MediaStream, signal: AbortSignal, onFrame: 
     level.value = loudness(levelOf(frame));
     onFrame(frame, rate);
   };
-  readSamples(stream, signal, onSamples).catch(() => undefined); // neither a meter nor words before the end
+  readSamples(stream, signal, onSamples).catch(() => undefined); // on failure, no meter and no live words
   await started(recorder);
   return { file: stopped.then(() => fileOf(pieces, recorder.mimeType)) };
 }
@@ -47,10 +47,10 @@ function fileOf(pieces: Blob[], mimeType: string): File {
 
 type OnFrame = (samples: Float32Array, rate: number) => void;
 
-/** Calls back with frames of 20 ms, also in a hidden tab. */
+/** Calls back with frames of 20 ms, even in a hidden tab. */
 export async function readSamples(stream: MediaStream, signal: AbortSignal, onFrame: OnFrame): Promise<void> {
   const context = new AudioContext(); // at its own rate: Firefox refuses another one with a microphone
-  const resume = () => void context.resume(); // after a call on iOS
+  const resume = () => void context.resume(); // needed after a phone call on iOS
   document.addEventListener('visibilitychange', resume);
   signal.addEventListener('abort', () => {
     document.removeEventListener('visibilitychange', resume);

@@ -1,4 +1,4 @@
-/** Asks the model and streams the answer. One run at a time. */
+/** Asks the model and streams the answer. Only one run is active at a time. */
 import { batch, computed, signal } from '@preact/signals';
 import type { ChatEvent } from '../src/client/index.ts';
 import {
@@ -31,13 +31,16 @@ export const isAnswering = computed(() => turns.value.some(isRunning));
 let run: AbortController | undefined;
 let lastId = 0;
 
-/** Stops an answer that is running. Resolves when its own run has ended, even if it failed. */
+/** Stops a running answer, and starts a new run. Resolves when the new run has ended, even if it failed. */
 export async function ask(text: string, isHandsFree = false): Promise<void> {
   stopAnswer();
   await askAfter(turns.value, { text, ...aboutOf(takeAbout()) }, isHandsFree);
 }
 
-/** Asks in place of a question. All that followed it is gone, and an answer that is running is stopped. */
+/**
+ * Asks a new question instead of an earlier one. Everything after the earlier one is removed, and a running answer is
+ * stopped.
+ */
 export async function askInstead(question: Question, text: string): Promise<void> {
   const at = turns.value.indexOf(question);
   if (at < 0) return;
@@ -67,20 +70,20 @@ async function askAfter(
   });
 }
 
-/** Ends the answer at once, and all speech. */
+/** Ends the answer and all speech immediately. */
 export function stopAnswer(): void {
   run?.abort();
   if (isAnswering.value) {
-    announce('Stopped.'); // before what the page does next
+    announce('Stopped.'); // announced before the next action of the page
     turns.value = turns.value.map((turn) => (isRunning(turn) ? stop(turn) : turn));
   }
   stopPlayback();
 }
 
-/** Ids are unique in the page: they identify what is drawn. */
+/** Ids are unique in the page: they identify the elements on the page. */
 export const newTurnId = (): number => ++lastId;
 
-/** Brings back a conversation from the library or by an undo. */
+/** Restores a conversation from the library or after an undo. */
 export function restore(kept: readonly Turn[]): void {
   turns.value = kept;
 }
@@ -120,7 +123,7 @@ async function answer(isHandsFree: boolean): Promise<void> {
 
 const shouldRead = (isHandsFree: boolean) => (preferences.value.readAloud ?? isHandsFree) && canSpeak.value;
 
-/** A clip takes the place of the reading: the model has said what is to be heard. */
+/** A clip replaces the reading: the model has chosen what the user hears. */
 function speak(event: ChatEvent, reading: Reading | undefined): void {
   switch (event.type) {
     case 'content.delta':

@@ -1,4 +1,4 @@
-/** A download that the page has made itself. */
+/** Downloads a file that the page itself has created. */
 export function saveFile(file: File): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(file);

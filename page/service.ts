@@ -1,4 +1,4 @@
-/** The service that serves this page. All addresses are relative to the page: it may be behind a sub-path. */
+/** The service that serves this page. All addresses are relative to the page: it may be served below a sub-path. */
 import { computed } from '@preact/signals';
 import { createClient } from '../src/client/index.ts';
 import { key } from './key.ts';
@@ -14,5 +14,5 @@ export function clipUrl(id: string): string {
   return new URL(`api/v1/tts/clips/${encodeURIComponent(id)}`, base).href;
 }
 
-/** Live transcription. */
+/** The URL of live transcription. */
 export const realtimeUrl = new URL('v1/realtime?intent=transcription', base.href.replace(/^http/, 'ws')).href;

@@ -9,7 +9,7 @@ export interface Transcript {
   readonly ahead?: number;
   /** Share of the recording that has been transcribed, 0 to 1; undefined if the model does not report it. */
   readonly done?: number;
-  /** The model is being loaded. */
+  /** True if the model is being loaded. */
   readonly isLoading?: boolean;
   /** The text so far. */
   readonly text: string;
@@ -33,7 +33,7 @@ export function applyTranscriptionEvent(transcript: Transcript, event: Transcrip
   }
 }
 
-/** The upload is complete, and the service has not reported any progress. */
+/** True if the upload is complete, and the service has not reported any progress. */
 export const isUnknown = ({ sent = 1, ahead, done = 0, text }: Transcript): boolean =>
   sent === 1 && ahead === undefined && done === 0 && text === '';
 

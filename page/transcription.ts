@@ -16,31 +16,31 @@ export interface Undelivered {
   readonly failure: Failure;
   /** Its id in the storage of this device; undefined if it is not kept. */
   readonly keptAs?: string | undefined;
-  /** Undefined if it failed before there was one, and for a refused file, which its owner has. */
+  /** Undefined if it failed before there was one, and for a refused file, which the user still has. */
   readonly recording: File | undefined;
-  /** Its transcript belongs into the message. */
+  /** True if its transcript belongs in the message. */
   readonly isDictated?: boolean | undefined;
-  /** A retry would be refused again. */
+  /** True if a retry would be refused again. */
   readonly isRefused?: boolean;
 }
 
 /** Undefined if nothing is being transcribed. */
 export const transcribing = signal<Transcript | undefined>(undefined);
 export const undelivered = signal<Undelivered | undefined>(undefined);
-/** The last recording was silence. */
+/** True if the last recording was silence. */
 export const wasSilent = signal(false);
 
 let call: AbortController | undefined;
 
 export interface SpeechOptions {
   /**
-   * The words that were transcribed while they were spoken; undefined if the recording has to be uploaded, after all.
+   * The words that were transcribed while they were spoken; undefined if the recording has to be uploaded after all.
    * Rejects when the signal aborts.
    */
   readonly live?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
 }
 
-/** The text of what was dictated or said hands-free; undefined if there is none, see `transcribe`. */
+/** Returns the text that was dictated or said hands-free; undefined if there is none (see `transcribe`). */
 export async function transcribeSpeech(
   source: File | Promise<File>,
   { live }: SpeechOptions = {},
@@ -64,12 +64,12 @@ export async function transcribeFile(file: File): Promise<void> {
 
 interface Work<Result> {
   readonly isDictated: boolean;
-  /** Undefined for a long recording, which is a job now, and in the reader. */
+  /** Undefined for a long recording, which is now a job and shown in the reader. */
   readonly work: (recording: File, signal: AbortSignal) => Promise<Result | undefined>;
   readonly textOf: (result: Result) => string;
 }
 
-/** The result; undefined if there is none: silence, failed, canceled, or a long recording. */
+/** The result; undefined if there is none: after silence, a failure or a cancellation, and for a long recording. */
 async function transcribe<Result>(
   source: File | Promise<File>,
   { isDictated, work, textOf }: Work<Result>,
@@ -137,7 +137,7 @@ export async function discardUndelivered(): Promise<void> {
   const { keptAs } = undelivered.value ?? {};
   undelivered.value = undefined;
   if (keptAs !== undefined) await dropRecording(keptAs);
-  await offerKept(); // the next one
+  await offerKept(); // offers the next one
 }
 
 function changeOf(signal: AbortSignal) {
@@ -148,7 +148,7 @@ function changeOf(signal: AbortSignal) {
 
 const sentOf = (signal: AbortSignal) => (sent: number) => changeOf(signal)((transcript) => ({ ...transcript, sent }));
 
-/** Undefined for a long recording, which is a job then. */
+/** Resolves with undefined for a long recording, which becomes a job. */
 async function resultOf(
   recording: File,
   signal: AbortSignal,
@@ -180,13 +180,16 @@ async function shortResultOf(
   } finally {
     clearInterval(asking);
   }
-  throw new Error('The stream of a transcription ended without its last event.'); // the client throws before
+  throw new Error('The stream of a transcription ended without its last event.'); // the client throws first
 }
 
 /** A key may be limited to 60 requests per minute. */
 const askAgainMs = 2_000;
 
-/** Loading a large model takes a while. False if the service does not respond or the key may not ask. */
+/**
+ * Returns whether the model is being loaded, which takes a while for a large one. False if the service does not respond
+ * or the key may not request it.
+ */
 async function isLoading({ signal, model }: TranscribeOptions & { readonly signal: AbortSignal }): Promise<boolean> {
   const options = { signal, ...(model !== undefined && { model }) };
   const probe = await client.value.transcriptionAvailability(options).catch(() => undefined);

@@ -1,9 +1,9 @@
 /** Cuts utterances out of a stream of frames. Pure. */
 import { closeGate, levelOf, newGate, pushLevel, type GateOptions } from '../lib/voice-gate.ts';
 
-/** Kept from before the first sound: quiet consonants, and room for the model to begin. */
+/** Audio kept from before the first sound: it may contain quiet consonants, and gives the model a lead-in. */
 const preRollMs = 500;
-/** The gate opens some time after the first sound. */
+/** Longer than the pre-roll, because the gate opens some time after the first sound. */
 const keptMs = preRollMs + 500;
 const maxUtteranceMs = 60_000;
 

@@ -5,11 +5,11 @@ import { nameOfLanguage, otherLanguage } from './languages.ts';
 export interface ListedVoice {
   readonly id: string;
   readonly name: string;
-  /** In English, as the page is; "" for a voice of several languages, or of one without a code. */
+  /** In English, as the page is; "" for a voice of several languages, or of a language without a code. */
   readonly language: string;
 }
 
-/** By language and name; those of several languages, or of one without a code, are last. */
+/** Sorts voices by language and name; voices of several languages, or of a language without a code, are last. */
 export function listVoices(entry: SpeechModelEntry | undefined): readonly ListedVoice[] {
   const voices = (entry?.voices ?? []).map(({ id, name, language }) => ({
     ...{ id, name },
@@ -44,7 +44,7 @@ export function nameOfDefault(entry: SpeechModelEntry | undefined): string {
   return entry?.voices.find((voice) => voice.id === id)?.name ?? id ?? 'Default';
 }
 
-/** Begins the ids of the sounds that let the user listen to a voice. */
+/** Prefix of the ids of the sounds that let the user listen to a voice. */
 export const previewSound = 'voice';
 
 const samples: ReadonlyMap<string, string> = new Map([
@@ -58,7 +58,9 @@ const samples: ReadonlyMap<string, string> = new Map([
   ['pt', 'Olá! É assim que esta voz soa.'],
 ]);
 
-/** A sentence in the language of a voice, in English if it speaks several; else digits, which every voice can say. */
+/**
+ * A sentence in the language of a voice, in English if it speaks several; otherwise digits, which every voice can say.
+ */
 export function sampleOf(entry: SpeechModelEntry | undefined, id: string | null | undefined): string {
   const language = entry?.voices.find((voice) => voice.id === id)?.language ?? 'en';
   return samples.get(language.split('-')[0] ?? '') ?? '1, 2, 3, 4, 5.';

@@ -1,4 +1,4 @@
-/** Reasons why a control is disabled, with what to do. Undefined if it is enabled. */
+/** Reasons why a control is disabled, and what to do about it. Undefined if the control is enabled. */
 import { signal } from '@preact/signals';
 import { announce } from './announcements.ts';
 import { textOfCaptureProblem } from './capture-checks.ts';
@@ -38,7 +38,7 @@ export const whyNotNow = (): Reason => (isWorking.value ? 'Cancel what is runnin
 
 export const whyNotFile = (): Reason => whyNot('transcription') ?? whyNotNow();
 
-/** The reason for the disabled control that was pressed last; until the next press. */
+/** The reason of the disabled control that was pressed last, until the next press. */
 export const explained = signal<Reason>(undefined);
 
 export function explain(reason: string): void {

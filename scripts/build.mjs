@@ -1,4 +1,7 @@
-/** `npm run build`: writes the sources as JavaScript with declarations to dist/, and the files beside them. */
+/**
+ * `npm run build`: compiles the sources to JavaScript with declarations in dist/, and copies the other files that they
+ * need.
+ */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -17,7 +20,7 @@ for (const path of [
 ]) {
   cpSync(path, `dist/${path}`, { recursive: true });
 }
-// Renamed from .ts, because it is a template here and must not be compiled.
+// Renamed from .ts, because the copy is a template and must not be compiled.
 for (const path of globSync('examples/engines/*.ts')) {
   cpSync(path, `dist/src/bin/engine-templates/${basename(path)}.txt`);
 }

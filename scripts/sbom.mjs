@@ -1,9 +1,8 @@
 /**
  * `npm run sbom`: prints a CycloneDX list of the packages that the service runs with, including those of
  * src/fleet/packages/. `npm sbom --omit=dev` leaves out every package that a devDependency needs as well (62 of 129
- * remain), so npm reads a copy without devDependencies.
- * With --image it adds what else is in an image of Debian: Node.js, npm, whisper.cpp and the packages of dpkg, ffmpeg
- * among them.
+ * remain), so npm reads a copy without devDependencies. With --image, it adds the rest of a Debian image: Node.js, npm,
+ * whisper.cpp and the dpkg packages, including ffmpeg.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,7 +53,7 @@ function programs() {
   ];
 }
 
-/** Adds the packages of another list as dependencies of the service. */
+/** Adds the packages of another SBOM as dependencies of the service. */
 function add(bom, { metadata, components, dependencies }) {
   const root = metadata.component['bom-ref'];
   const known = new Set(bom.components.map((one) => one['bom-ref']));

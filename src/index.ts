@@ -1,4 +1,4 @@
-/** `@parlance/server`: embeds the service in another program. */
+/** `@parlance/server`: the API for embedding the service in another program. */
 import { createLog } from './log.ts';
 import { openApp, type App, type ServiceOptions } from './open-app.ts';
 import { startService as start, type Service } from './service.ts';
@@ -9,10 +9,10 @@ export { createLog, loadSettings, RegistryError, SettingsError };
 export type { App, Environment, LoadedSettings, Service, ServiceOptions };
 
 /**
- * Creates the service as a request listener for your own server. By default, settings are read from the environment and
- * from parlance.config.yaml in the working directory. Missing programs and models are not installed: run `npx
- * @parlance/server setup`. On shutdown, close your server first, then dispose of the app. Throws a `SettingsError` or a
- * `RegistryError`.
+ * Creates the service as a request listener for your own server. Unless `settings` is given, reads the environment and
+ * parlance.config.yaml in the working directory. Does not install missing programs and models; to install them, run
+ * `npx @parlance/server setup`. On shutdown, close your server first, then dispose of the app. Throws a `SettingsError`
+ * or a `RegistryError`.
  *
  * @example
  * import { createServer } from 'node:http';
@@ -27,7 +27,10 @@ export async function createApp({ env = process.env, ...given }: Partial<Service
   return openApp({ log: createLog(settings.logLevel), ...given, settings, env });
 }
 
-/** The service with servers of its own, which listen when it resolves. Throws a `SettingsError` or a `RegistryError`. */
+/**
+ * Starts the service with its own servers. Resolves once they are listening. Throws a `SettingsError` or a
+ * `RegistryError`.
+ */
 export function startService(options: ServiceOptions): Promise<Service> {
   return start(options);
 }

@@ -1,7 +1,7 @@
 /**
- * The service's log: pino, with the ids of the current request in every line. Code must not log secrets or user texts;
- * as a safeguard, values with names of secrets are removed here. Texts of programs, providers and third-party engines
- * are truncated, and anything in them that looks like a key is masked.
+ * The service's log: pino, with the ids of the current request on every line. Code must not log secrets or user texts;
+ * as a safeguard, values whose names suggest a secret are removed here. Texts from programs, providers and third-party
+ * engines are truncated, and anything in them that looks like a key is masked.
  */
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
 import { maskKeys, shorten } from '../lib/text.ts';
@@ -12,47 +12,49 @@ import { currentScope } from './request-scope.ts';
  * not specified.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
-  const serializers = { err: (err: unknown) => err }; // already converted by withoutSecrets
+  const serializers = { err: (err: unknown) => err }; // withoutSecrets has already converted it
   const formatters = { log: withoutSecrets };
   const options = { level, mixin: requestFacts, formatters, serializers, hooks: { logMethod: withMaskedMessage } };
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** Returns a new object each time, because pino adds the facts of the line to it. */
+/** Returns a new object each time, because pino adds the line's own fields to the object. */
 function requestFacts(): object {
   const { id, trace } = currentScope() ?? {};
   if (trace === undefined) return {};
   return { id, trace_id: trace.traceId, span_id: trace.spanId };
 }
 
-/** Masks keys in messages, because engines also write messages. */
+/** Masks keys in messages, because engines also write log messages. */
 function withMaskedMessage(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
   const [facts, message, ...rest] = args;
   write.call(this, typeof facts === 'string' ? foreignText(facts) : facts, message && foreignText(message), ...rest);
 }
 
-/** Names in lower case. pino's own `redact` supports neither any depth nor any case, and takes 2 µs per line. */
+/**
+ * Names in lower case. pino's own `redact` cannot match at any depth or regardless of case, and costs 2 µs per line.
+ */
 const secretNames: ReadonlySet<string> = new Set([
   ...['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key'],
   ...['apikey', 'api_key', 'token', 'secret', 'password'],
 ]);
 const censored = '[redacted]';
 
-/** Fields with names of API keys and models, which may look like keys but are not masked. */
+/** Fields that hold names of API keys and models. Such names may look like secrets but are not masked. */
 const ownNames: ReadonlySet<string> = new Set(['id', 'key', 'model', 'added', 'removed', 'changed']);
 
-/** Maximum depth of values; deeper ones are omitted. */
+/** Maximum nesting depth of values; deeper values are omitted. */
 const maxDepth = 4;
 
-/** Maximum number of characters in the facts of a line, which quote files, programs and third-party engines. */
+/** Maximum number of characters in the fields of a line. They may quote files, programs and third-party engines. */
 const maxLineLength = 32_768;
 
-/** Minimum number of characters counted per fact, for punctuation and a number. */
+/** Minimum number of characters counted per field, to allow for punctuation and a number. */
 const minFactLength = 8;
 
 type LogFields = Record<string, unknown>;
 
-/** The remaining characters of a line. */
+/** The number of characters that a line may still use. */
 interface LineBudget {
   left: number;
 }
@@ -67,7 +69,7 @@ function withoutSecrets(facts: LogFields): LogFields {
   return facts;
 }
 
-/** Whether the value is a name or a list of names. */
+/** Whether the value is a string or a list of strings. */
 function isText(value: unknown): value is string | readonly string[] {
   return [value].flat().every((item) => typeof item === 'string');
 }
@@ -76,7 +78,7 @@ function bounded(names: string | readonly string[], budget: LineBudget): unknown
   return typeof names === 'string' ? cut(names, budget) : fitting(names, budget).map((name) => cut(name, budget));
 }
 
-/** Returns a copy for the log. Values of third-party engines may have getters that throw. */
+/** Returns a loggable copy. Values from third-party engines may have getters that throw. */
 function readable(value: unknown, depth: number, budget: LineBudget): unknown {
   if (typeof value === 'string') return cut(maskKeys(value), budget);
   if (typeof value !== 'object' || value === null) return value;
@@ -102,19 +104,22 @@ function cut(text: string, budget: LineBudget): string {
   return shortened;
 }
 
-/** Returns as many items as fit into the line. */
+/** Returns as many items as fit in the line. */
 function fitting<T>(items: readonly T[], budget: LineBudget): readonly T[] {
   const kept = items.slice(0, Math.max(0, Math.floor(budget.left / minFactLength)));
   budget.left -= kept.length * minFactLength;
   return kept;
 }
 
-/** Maximum number of characters in an error's message and causes, which quote programs and providers. */
+/** Maximum number of characters in an error's message and causes, which may quote programs and providers. */
 const maxTextLength = 2_048;
 const maxStackLength = 4_096;
 const maxCauses = 10;
 
-/** Codes of what a provider refuses or fails at. The messages say all of it: a stack would only show this service's code. */
+/**
+ * Error codes of rejections and failures by a provider. Their messages suffice: a stack would only show this service's
+ * code.
+ */
 const isOfProvider = /^provider-(?!bad-response$)/;
 
 /** Logs only these fields of an error, because libraries attach whole requests to their errors. */
@@ -146,7 +151,7 @@ function chainOf(error: Error): Error[] {
   return chain;
 }
 
-/** Returns the cause; for an AggregateError (a host with several addresses) its first error. */
+/** Returns the cause; for an AggregateError (from a host with several addresses), returns its first error. */
 function causeOf(error: Error): unknown {
   return error.cause ?? (error instanceof AggregateError ? (error.errors as unknown[])[0] : undefined);
 }

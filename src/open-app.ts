@@ -1,4 +1,4 @@
-/** Opens the service without a server: engines, the parts that handlers use, the two APIs and their HTTP app. */
+/** Opens the service without a server: engines, the components that handlers use, the two APIs and their HTTP app. */
 import { createDecoder } from './audio/decode/index.ts';
 import { createItemStore } from './chat/item-store.ts';
 import { nativeContract } from './contract/document.ts';
@@ -52,36 +52,36 @@ export interface ServiceOptions {
   readonly settings: LoadedSettings;
   /** Environment variables, for the engines and MCP servers. */
   readonly env: Environment;
-  /** The log, from `createLog`, or any logger of pino. */
+  /** The log, from `createLog`, or any pino logger. */
   readonly log: ParentLogger;
 }
 
-/** Use of the disk by temporary files. */
+/** Disk usage of temporary files. */
 export interface DiskUse {
-  /** DISK_BUDGET in bytes. */
+  /** The disk budget (DISK_BUDGET), in bytes. */
   readonly bytes: number;
-  /** Bytes that temporary files use now. */
+  /** Bytes that temporary files currently use. */
   readonly used: number;
 }
 
-/** The service without a server of its own. Disposing of it aborts the requests in flight and ends the engines. */
+/** The service without its own server. Disposing of it aborts the requests in flight and disposes of the engines. */
 export interface App extends HttpApp, AsyncDisposable {
   /** The engines and their models. */
   readonly registry: Registry;
   readonly disk: DiskUse;
-  /** Reads API_KEYS_FILE again, as SIGHUP does. An invalid file is logged, and the previous keys stay valid. */
+  /** Reloads API_KEYS_FILE, as SIGHUP does. If the file is invalid, logs the error and keeps the previous keys. */
   readonly reloadKeys: () => Promise<void>;
-  /** In a fleet: stops accepting work of other nodes, and resolves once the accepted work is finished. */
+  /** In a fleet: stops accepting work from other nodes, and resolves once the accepted work is finished. */
   readonly leaveFleet: () => Promise<void>;
-  /** Makes `/readyz` answer 503; other requests are still served. */
+  /** Makes `/readyz` return 503. Other requests are still served. */
   readonly drain: () => void;
-  /** Makes live sessions transcribe what has been said, and end. Call it some seconds before `end`. */
+  /** Ends live sessions after they have transcribed what was said so far. Call it a few seconds before `end`. */
   readonly conclude: () => void;
   /** Ends the requests in flight with `shutting-down`. */
   readonly end: () => void;
 }
 
-/** Throws a `RegistryError` or a `SettingsError`. The app collects no metrics, which need a server of their own. */
+/** Throws a `RegistryError` or a `SettingsError`. The app collects no metrics, because they need their own server. */
 export async function openApp(options: ServiceOptions): Promise<App> {
   return openProbedApp({ ...options, tuning: defaultTuning, metrics: undefined });
 }
@@ -126,10 +126,10 @@ export async function openProbedApp(options: ProbedOptions): Promise<ProbedApp> 
   }
 }
 
-/** Groups of parts that are closed together, in the order in which they were opened. */
+/** Groups of components that are closed together. The groups are in the order in which they were opened. */
 type OpenedParts = (readonly (AsyncDisposable | Disposable | undefined)[])[];
 
-/** Closes the last parts first. Rejects if one of them fails, after all others. */
+/** Closes the most recently opened group first. Rejects after closing everything if any part failed. */
 async function closeAll(opened: OpenedParts): Promise<void> {
   const failures: unknown[] = [];
   for (const group of opened.splice(0).reverse()) {
@@ -147,7 +147,7 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   const keys = await openKeyRing(settings, log);
   opened.push([keys]);
   const budgets = keys && (await openBudgets({ path: usageFileOf(settings.dataDir), log }));
-  opened.push([budgets]); // closed last, because all that ends is charged
+  opened.push([budgets]); // closed late, because work that ends during the shutdown is still charged
   const node = await openNode({ settings, env, log, timeouts: tuning.engineTimeouts, metrics });
   opened.push([node]);
   const { registry, workspace, fleet, encoder } = node;
@@ -184,7 +184,7 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   return { keys, node, limits, clips, mcp, jobs, clientSecrets, services };
 }
 
-/** The three stages of a shutdown. Each includes those before it. */
+/** The three stages of a shutdown. Each stage includes the previous ones. */
 function createShutdown(fleet: Fleet | undefined) {
   const [draining, concluding, ending] = [new AbortController(), new AbortController(), new AbortController()];
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));

@@ -1,4 +1,4 @@
-/** The engines of the settings, and the fleet that this machine belongs to, if any. */
+/** Opens the engines from the settings, and the fleet that this machine belongs to, if any. */
 import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/registry/open-engines.ts';
@@ -23,12 +23,12 @@ export interface NodeOptions {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openNode({ settings, env, log, timeouts, metrics }: NodeOptions): Promise<OpenNode> {
-  // A worker's recording is not decoded here: assume the maximum length.
+  // A recording that a worker transcribes is not decoded on this machine: assume the maximum length.
   const transcribeTimeout = timeoutMs(settings.transcribeTimeout, settings.transcribeMaxSeconds * 1000) / 1000;
   const fleetSettings = readFleet(settings);
   let fleet: Fleet | undefined;
   if (fleetSettings) {
-    // Not loaded without FLEET_URL: its packages may not be installed, and take 100 ms and 33 MB.
+    // Not loaded without FLEET_URL: its packages may not be installed, and loading them takes 100 ms and 33 MB.
     const { openFleet } = await import('./fleet/index.ts');
     fleet = await openFleet({ settings: fleetSettings, transcribeTimeout, log });
   }
@@ -42,7 +42,7 @@ export async function openNode({ settings, env, log, timeouts, metrics }: NodeOp
       ...engines,
       fleet,
       async [Symbol.asyncDispose]() {
-        await fleet?.[Symbol.asyncDispose](); // first: it returns the calls that engines are running
+        await fleet?.[Symbol.asyncDispose](); // first, because it hands back the calls that engines are running
         await engines[Symbol.asyncDispose]();
       },
     };

@@ -1,12 +1,12 @@
 /**
- * The scope of a request: its ids, its API key, its usage, and its caller, which is the name of the API key or, in open
- * mode, the address. Queues, budgets and clips are shared fairly by caller.
+ * The scope of a request: its ids, API key, usage and caller. The caller is the name of the API key or, in open mode,
+ * the address. Queues, budgets and clips are shared fairly by caller.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
 import type { Trace } from '../lib/trace-context.ts';
 
-/** The limits of a key; absent ones are unlimited. */
+/** The limits of a key. A missing limit means unlimited. */
 export interface KeyLimits {
   readonly requestsPerMinute?: number;
   readonly concurrentRequests?: number;
@@ -23,23 +23,23 @@ export interface Key {
   readonly limits: KeyLimits;
   /** Whether the key may use an operation of the native contract, which also governs requests under /v1. */
   readonly mayCall: (operationId: string) => boolean;
-  /** Whether the key may use a model, by its id after aliases are resolved. */
+  /** Whether the key may use a model, given its id after aliases are resolved. */
   readonly mayUseModel: (id: string) => boolean;
-  /** Whether the key may use a tool of the service, by the name that the model sees. */
+  /** Whether the key may use a tool of the service, given the name that the model sees. */
   readonly mayUseTool: (name: string) => boolean;
 }
 
-/** Amounts that daily budgets count. */
+/** Amounts that count toward daily budgets. */
 export interface Used {
   /** Milliseconds of transcribed audio. */
   readonly audioMs?: number;
-  /** Tokens of a chat, input and output. */
+  /** Input and output tokens of a chat. */
   readonly tokens?: number;
 }
 
 export type Charge = (used: Used) => void;
 
-/** Usage of a request so far, for its log line. The only mutable part of a scope. */
+/** What a request has used so far, for its log line. The only mutable part of a scope. */
 export interface RequestUsage {
   /** Id of the model that serves the request. */
   model?: string;
@@ -47,7 +47,10 @@ export interface RequestUsage {
   audioMs?: number;
   /** Length of the audio decoded on this machine, in milliseconds. */
   decodedMs?: number;
-  /** The part of the recording that was decoded last which is not in its file, in milliseconds. It is not charged. */
+  /**
+   * Silence inserted into the most recently decoded recording, in milliseconds. Not charged, because it is not in the
+   * file.
+   */
   gapMs?: number;
   /** Time spent in call queues, in milliseconds. */
   queueMs?: number;
@@ -60,15 +63,15 @@ export interface RequestScope {
   /** The request id. */
   readonly id?: string;
   readonly trace?: Trace;
-  /** The address until the request is authenticated. Authentication creates a new scope. */
+  /** The address of the client until the request is authenticated. Authentication creates a new scope. */
   readonly caller: string;
-  /** True for callers on this machine of a service that is open to them alone, and for the commands. */
+  /** True for local callers of a service that only accepts callers on this machine, and for the commands. */
   readonly isOperator?: boolean;
   /** Absent in open mode and for operations without authentication. */
   readonly key?: Key | undefined;
-  /** SHA-256 of the token of the key, in hex. Absent in jobs, which belong to all tokens of their key. */
+  /** SHA-256 of the token of the key, in hex. Absent in jobs, because a job belongs to all tokens of its key. */
   readonly tokenDigest?: string;
-  /** Charges the budget of the key; undefined if the key has no budget for this operation. */
+  /** Charges the daily budget of the key; undefined if the key has no budget for this operation. */
   readonly charge?: Charge | undefined;
   readonly usage?: RequestUsage;
   /** Ids of the services that have forwarded the request (lib/via). */
@@ -77,7 +80,10 @@ export interface RequestScope {
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
-/** Runs `work` and everything it starts in the scope of the request. `args` save a closure for long-running work. */
+/**
+ * Runs `work` and everything it starts in the scope of the request. Passing `args` avoids a closure that long-running
+ * work would keep in memory.
+ */
 export function runInScope<T, Args extends unknown[]>(
   scope: RequestScope,
   work: (...args: Args) => T,
@@ -87,8 +93,8 @@ export function runInScope<T, Args extends unknown[]>(
 }
 
 /**
- * Returns the scope of work that outlives its request. Its key and its budget are those of the keys file as it is now. A
- * key that was removed stays as it was until its owner ends the work.
+ * Returns the scope of work that outlives its request. Its key and budget always reflect the current keys file. A
+ * removed key keeps its last state until its owner ends the work.
  */
 export function liveScope(
   scope: RequestScope,
@@ -119,17 +125,17 @@ export function currentCaller(): string {
   return scopes.getStore()?.caller ?? '';
 }
 
-/** Whether the current request is one of the operator; false outside of requests. */
+/** Whether the current request was made by the operator; false outside of requests. */
 export function isForOperator(): boolean {
   return scopes.getStore()?.isOperator === true;
 }
 
-/** The API key of the current request; undefined in open mode and outside of a request: everything is permitted. */
+/** The API key of the current request; undefined, which permits everything, in open mode and outside of a request. */
 export function currentKey(): Key | undefined {
   return scopes.getStore()?.key;
 }
 
-/** The usage of the current request, to add to; undefined outside of a request. */
+/** The usage of the current request, which callers update; undefined outside of a request. */
 export function currentUsage(): RequestUsage | undefined {
   return scopes.getStore()?.usage;
 }
@@ -142,7 +148,7 @@ export function currentVia(): readonly string[] | undefined {
 
 /**
  * Returns the caller of a connection without a key. IPv4-mapped addresses count as IPv4. IPv6 addresses are reduced to
- * their /64 prefix, because a host chooses the rest itself and could pose as any number of callers.
+ * their /64 prefix, because a host chooses the remaining bits itself and could pose as any number of callers.
  */
 export function callerOfAddress(address: string | undefined): string {
   if (address === undefined) return 'unknown';

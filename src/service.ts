@@ -1,4 +1,4 @@
-/** The service with servers of its own: starts them, and stops them in the right order. */
+/** The service with its own servers: starts them, and stops them in the right order. */
 import type { ApiFormat } from './http/api-format.ts';
 import { compileValidators } from './http/router.ts';
 import { nativeFormat } from './http/native-format.ts';
@@ -13,32 +13,32 @@ import { isOpenAITarget, isSocketTarget } from './openai/paths.ts';
 import { readTls } from './settings/tls.ts';
 import { defaultTuning, type Tuning } from './tuning.ts';
 
-/** The service with a server of its own. */
+/** The service with its own server. */
 export interface Service extends Pick<App, 'registry' | 'disk'> {
-  /** URL on which it listens. */
+  /** URL of the service. */
   readonly url: string;
   /** URL of the metrics; undefined if METRICS_PORT is not set. */
   readonly metricsUrl: string | undefined;
   /**
-   * Reads API_KEYS_FILE, TLS_CERT and TLS_KEY again. Invalid files are logged, and the previous ones stay in effect.
+   * Reloads API_KEYS_FILE, TLS_CERT and TLS_KEY. If a file is invalid, logs the error and keeps the previous version.
    * Open connections keep their certificate.
    */
   reload(): Promise<void>;
-  /** Warms caches so that the first request is not slow. Call it once, after the start. */
+  /** Warms caches so that the first request is not slow. Call this once, after startup. */
   finishStart(): Promise<void>;
-  /** Makes `/readyz` answer 503, and closes connections after their request; requests are still served. */
+  /** Makes `/readyz` answer 503, and closes each connection after its current request. Requests are still served. */
   drain(): void;
   /**
    * Lets requests in flight finish for `graceMs` milliseconds, then ends them with `shutting-down`. Resolves when
-   * everything has ended. A later call with a shorter time takes effect.
+   * everything has ended. A later call can shorten the time.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Time for live sessions to transcribe what has been said before the requests in flight end. */
+/** Time for live sessions to transcribe what was said so far, before the requests in flight are ended. */
 const concludeMs = 5_000;
 
-/** Time for the responses of aborted requests to be sent. */
+/** Time to send the responses of aborted requests. */
 const abortedResponseMs = 1_000;
 
 function formatFor(target: string): ApiFormat {
@@ -100,11 +100,11 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
 
   async function stop(): Promise<void> {
     await server.close();
-    await app.leaveFleet(); // requests of this node may have needed the fleet
+    await app.leaveFleet(); // requests on this node may have needed the fleet until now
     timers.forEach(clearTimeout);
     certificate?.[Symbol.dispose]();
     await app[Symbol.asyncDispose]();
-    // The metrics end last: until then, they show what the shutdown waits for.
+    // The metrics server closes last, so that it shows what the shutdown is waiting for.
     const lateScrape = setTimeout(() => metricsServer?.destroy(), abortedResponseMs);
     await metricsServer?.close();
     clearTimeout(lateScrape);

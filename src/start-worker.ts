@@ -1,4 +1,4 @@
-/** A worker of a fleet: engines that work for the fronts. It listens on METRICS_PORT only. */
+/** A worker of a fleet: runs engines on behalf of the fronts. Listens only on METRICS_PORT. */
 import { ProblemError } from './contract/problems.ts';
 import type { ListeningServer } from './http/connection/listener.ts';
 import { listenForMetrics } from './http/connection/metrics-listener.ts';
@@ -19,13 +19,16 @@ export async function startWorker(options: Omit<NodeOptions, 'metrics'>) {
   const timers: NodeJS.Timeout[] = [];
   let stopped: Promise<void> | undefined;
   return {
-    /** Where the metrics and probes are; undefined where they are off. */
+    /** URL of the metrics; undefined if METRICS_PORT is not set. */
     metricsUrl: server && `${server.url}/metrics`,
     registry,
     disk: workspace.disk,
-    /** Takes no more tickets; from now on `/readyz` answers 503. */
+    /** Stops accepting tickets; from now on, `/readyz` returns 503. */
     drain,
-    /** Lets the work in hand finish for so many milliseconds, then hands it back; a later call may hurry. */
+    /**
+     * Lets accepted work finish for up to `graceMs`, then hands it back to the fleet. A later call can shorten the
+     * time.
+     */
     stop(graceMs: number): Promise<void> {
       drain();
       timers.push(setTimeout(() => fleet?.end(), graceMs));

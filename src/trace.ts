@@ -1,7 +1,7 @@
 /**
- * The trace of the current request: headers for outgoing requests, and spans for a tracer. A tracer is a module of the
- * operator that subscribes to the channels below (deploy/otel.mjs). Without a tracer, a span only costs a check of a
- * flag.
+ * The trace of the current request: headers for outgoing requests, and spans for a tracer. A tracer is a module,
+ * supplied by the operator, that subscribes to the channels below (deploy/otel.mjs). Without a tracer, a span costs
+ * only a flag check.
  */
 import { channel } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,9 +11,9 @@ import { currentScope } from './request-scope.ts';
 
 export type Attributes = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** A span. Must not contain texts, file names, or anything else that a caller has sent. */
+/** A span must not contain texts, file names, or anything else that a caller has sent. */
 export interface Span {
-  /** `server`: the request itself, whose id is `trace.spanId`. All other spans are its children. */
+  /** `server` is the request itself, whose span id is `trace.spanId`. All other spans are its children. */
   readonly kind: 'server' | 'client' | 'internal';
   /** A tracer may set `flags` when the request begins. They are forwarded to upstream services. */
   readonly trace: Trace;
@@ -30,7 +30,7 @@ export function hasTracer(): boolean {
   return begins.hasSubscribers;
 }
 
-/** Undefined without a tracer, and outside of requests. */
+/** Returns undefined without a tracer and outside of requests. */
 export function beginSpan(kind: Span['kind'], name: string, attributes: Attributes = {}): Span | undefined {
   if (!begins.hasSubscribers) return undefined;
   const trace = currentScope()?.trace;
@@ -47,7 +47,7 @@ export function endSpan(span: Span | undefined, attributes: Attributes = {}, nam
   ends.publish(span);
 }
 
-/** Runs the work as a span. */
+/** Runs the work inside a span. */
 export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   const span = beginSpan('internal', name, attributes);
   return span === undefined ? work() : runTraced(span, work);
@@ -72,7 +72,7 @@ export function errorType(error: unknown): string {
 
 /**
  * Returns the trace headers for an outgoing request to this URL; empty outside of requests. `tracestate` contains data
- * of tracing vendors, so it is only sent to this machine.
+ * of the caller's tracing vendor, so it is sent only to loopback addresses.
  */
 export function traceHeaders(url: string | undefined): Readonly<Record<string, string>> {
   const trace = currentScope()?.trace;

@@ -1,4 +1,4 @@
-/** Times and sizes that no setting changes. Tests override them; the npm package does not export them. */
+/** Times and sizes that have no setting. Tests override them; the npm package does not export them. */
 import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import { defaultMinRate } from './http/body/min-rate.ts';
 import type { BudgetSize } from './http/body/body-budget.ts';
@@ -6,30 +6,30 @@ import type { ConnectionLimits } from './http/connection/listener.ts';
 
 /** Times are in milliseconds. */
 export const defaultTuning = {
-  /** Timeout for a JSON body to arrive. */
+  /** Timeout for receiving a JSON body. */
   bodyTimeoutMs: 5 * 60_000,
-  /** Timeout for a recording to arrive. */
+  /** Timeout for receiving a recording. */
   uploadTimeoutMs: 60 * 60_000,
   minRate: defaultMinRate,
-  /** Time that an event stream waits for its provider before it sends its head. */
+  /** How long an event stream waits for its provider before it sends the response head. */
   streamHoldMs: 5_000,
-  /** Silence on an event stream before a heartbeat. */
+  /** Idle time on an event stream before a heartbeat is sent. */
   heartbeatMs: 15_000,
-  /** Time between two checks of open WebSockets. */
+  /** Interval between checks of open WebSockets. */
   socketCheckMs: 10_000,
-  /** Time between interim responses. */
+  /** Interval between interim (1xx) responses. */
   interimMs: 2 * 60_000,
-  /** Time without a reader that ends the synthesis of a clip. */
+  /** Time without a reader after which the synthesis of a clip ends. */
   clipUnreadMs: 15_000,
-  /** Time that a complete clip is kept after its last read. */
+  /** How long a complete clip is kept after its last read. */
   clipKeepMs: 10 * 60_000,
   /** Delays before the retries of a failed part of a job. */
   jobRetryMs: [5_000, 60_000, 300_000],
-  /** Time between two attempts to take over the jobs of another service. */
+  /** Interval between attempts to take over the jobs of another service process. */
   jobOwnerMs: 10_000,
 };
 
-/** The modules that use the optional fields have their defaults. */
+/** The defaults of the optional fields are in the modules that use them. */
 export interface Tuning extends Readonly<typeof defaultTuning> {
   readonly bodyBudget?: BudgetSize;
   readonly engineTimeouts?: Partial<EngineTimeouts>;

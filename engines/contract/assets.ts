@@ -14,24 +14,24 @@ interface AssetFacts {
   readonly bytes: number | null;
   /** License of the download, such as `MIT` or `GPL-3.0`. */
   readonly license: string;
-  /** Whether it can be used now. Called after each `recheck` of the engine. Timeout: 1 s. */
+  /** Whether the asset can be used now. Called after each `recheck` of the engine. Timeout: 1 s. */
   isReady(): boolean | Promise<boolean>;
 }
 
 /** Files of a model. Files that the operator put there are used, but never replaced or removed. */
 export interface FilesAsset extends AssetFacts {
   readonly kind: 'files';
-  /** In the order in which they are downloaded. */
+  /** The files, in the order of download. */
   readonly files: readonly AssetFile[];
 }
 
 /** One file of a `FilesAsset`. */
 export interface AssetFile {
-  /** Where it is downloaded from. */
+  /** The URL of the download. */
   readonly url: string;
-  /** Absolute, below the data directory. */
+  /** Absolute path below the data directory. */
   readonly path: string;
-  /** Its size, which may be rounded to whole MiB. */
+  /** Size of the file, which may be rounded to whole MiB. */
   readonly bytes: number;
   /** MD5, SHA-1 or SHA-256 in hex, whichever upstream publishes. The length of the digest identifies the algorithm. */
   readonly digest: string;
@@ -47,7 +47,8 @@ export interface PackagesAsset extends AssetFacts {
   /** Folder with the package.json and the package-lock.json for this platform. */
   readonly manifest: string;
   /**
-   * Where it is installed: `NAME-VERSION-DIGEST`. Other directories of this name beside it are older and are deleted.
+   * The installation directory: `NAME-VERSION-DIGEST`. Other directories of the same library next to it are older and
+   * are deleted.
    */
   readonly directory: string;
   /**
@@ -56,17 +57,18 @@ export interface PackagesAsset extends AssetFacts {
   readonly files: readonly string[];
 }
 
-/** An asset that the engine makes itself, such as a program that is built from its source. */
+/** An asset that the engine creates itself, such as a program that is built from source. */
 export interface MadeAsset extends AssetFacts {
   readonly kind: 'made';
-  /** The work, as progress messages name it. */
+  /** The verb for the work in progress messages. */
   readonly verb: 'building' | 'downloading';
-  /** Where it comes from, such as `npm`. */
+  /** The source of the asset, such as `npm`. */
   readonly source: string;
-  /** Where it is put. */
+  /** The path of the finished asset. */
   readonly path: string;
   /**
-   * Why it cannot be made on this machine and how to change that, as a sentence without a period. Undefined: it can.
+   * Returns why the asset cannot be created on this machine and how to fix that, as a sentence without a period;
+   * undefined if it can be created.
    */
   obstacle?(): string | undefined;
   /**
@@ -84,7 +86,7 @@ export interface MakeCall {
   readonly progress: (fraction: number | null) => void;
 }
 
-/** Assets that the operator installs by one name: `npm run setup -- voice`. */
+/** Assets that the operator installs under one name: `npm run setup -- voice`. */
 export interface AssetGroup {
   /** Letters, digits, dots, hyphens and underscores. Groups of several engines with the same id are merged. */
   readonly id: string;
@@ -107,11 +109,15 @@ export interface AssetGroup {
    */
   readonly isConfigured?: boolean;
   /**
-   * True if a start installs the group, and `npm run setup` without a name does. Otherwise the operator has to name it.
+   * True if the group is installed at startup and by `npm run setup` without a name. Otherwise, the operator has to
+   * name it.
    * @default false
    */
   readonly isAutomatic?: boolean;
-  /** For a group of a single model: its id in requests. The last of `assets` is the model, and can be removed. */
+  /**
+   * For a group with a single model: the id of the model in requests. The last of `assets` is the model, and can be
+   * removed.
+   */
   readonly model?: string;
   /** For a single model that the settings have to list: the line for the settings file. */
   readonly settings?: string;

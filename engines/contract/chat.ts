@@ -29,7 +29,7 @@ export interface ImagePart {
   readonly mediaType: (typeof imageTypes)[number];
   /** The bytes in Base64. */
   readonly data: string;
-  /** Resolution at which the model sees it, as in OpenAI's API: `low`, `high` or `auto`. */
+  /** Resolution at which the model sees the image, as in OpenAI's API: `low`, `high` or `auto`. */
   readonly detail?: string;
 }
 
@@ -56,8 +56,8 @@ export interface CallerTool {
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 /**
- * The fields of `ChatCall.provider`, as OpenAI names them. None of them overrides what the call itself says: the model,
- * the messages, the tools, streaming.
+ * The fields of `ChatCall.provider`, as OpenAI names them. They never override what the call itself specifies: the
+ * model, the messages, the tools, streaming.
  */
 export const providerFields = [
   'stop',
@@ -85,8 +85,8 @@ export interface ChatCall {
   /** Nucleus sampling, 0 to 1. Defaults to the provider's default if not specified. */
   readonly topP?: number;
   /**
-   * Tools of the caller. Then the engine gets no tools of the service, makes one step, and returns the model's calls as
-   * `ChatResult.toolCalls`. Only for entries that support `tools`.
+   * Tools of the caller. If present, the engine gets no tools of the service, performs one step, and returns the
+   * model's calls as `ChatResult.toolCalls`. Only for entries that support `tools`.
    */
   readonly tools?: readonly CallerTool[];
   /**
@@ -135,7 +135,7 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-/** Why the model ended. `length`: the token limit was reached; `tool_calls`: the model called tools of the caller. */
+/** Why the model stopped. `length`: the token limit was reached; `tool_calls`: the model called tools of the caller. */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
 /** The result of a run. */
@@ -159,7 +159,10 @@ export type AgentEvent =
   | { readonly type: 'step-started'; readonly step: number }
   | { readonly type: 'reasoning-delta'; readonly step: number; readonly delta: string }
   | { readonly type: 'content-delta'; readonly step: number; readonly delta: string }
-  /** The content of the step so far was reasoning, and follows as such: some models mark only the end of it. */
+  /**
+   * The content of the step so far was reasoning, and is sent again as reasoning: some models mark only the end of
+   * their reasoning.
+   */
   | { readonly type: 'content-retracted'; readonly step: number }
   | {
       readonly type: 'tool-started';
@@ -189,7 +192,7 @@ export interface ChatOptions {
   readonly tools: readonly Tool[];
   /**
    * For engines with several steps: call it after each step with the usage of the run so far. A run that then fails or
-   * is aborted is charged for that usage, and an estimate for the rest. The usage of the result takes precedence if it
+   * is aborted is charged for that usage, plus an estimate for the rest. The usage of the result takes precedence if it
    * has more.
    */
   readonly onUsage?: (usage: Usage) => void;

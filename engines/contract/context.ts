@@ -5,7 +5,7 @@ import type { Pcm, Speech, SpeechFormat } from './speech.ts';
 import type { Recording, Span } from './transcription.ts';
 
 /**
- * A logger of structured lines, as pino's: first the facts, then the message. Keys and the texts of users are not
+ * A logger for structured lines, like pino: first the facts, then the message. Keys and the texts of users are not
  * logged.
  */
 export interface Logger {
@@ -16,9 +16,10 @@ export interface Logger {
 }
 
 /**
- * A recording as audio: the part between `startMs` and `endMs` of a WAV file. Without `decodes`, that is the whole file,
- * from 0 to the length of the recording. Its times are those of the recording: silence takes the place of time without
- * sound. The length is measured from the decoded samples and rounded up: the file may end less than 1 ms before `endMs`.
+ * A recording as audio: the part between `startMs` and `endMs` of a WAV file. Without `decodes`, that is the whole
+ * file, from 0 to the length of the recording. Its times are those of the recording: gaps in the audio are filled with
+ * silence. The length is measured from the decoded samples and rounded up: the file may end less than 1 ms before
+ * `endMs`.
  */
 export interface Decoded extends Span {
   /**
@@ -30,7 +31,7 @@ export interface Decoded extends Span {
 
 /** A directory that is deleted with its contents when it is disposed of. */
 export interface TemporaryDirectory extends AsyncDisposable {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
 }
 
@@ -41,8 +42,8 @@ export interface CallQueueOptions {
   /** Maximum number of waiting calls; further ones are rejected with `overloaded`. */
   readonly waiting: number;
   /**
-   * For calls that compute on this machine: the number of threads of each call, or `shared` to divide the cores among the
-   * calls of all engines. Without it, a call takes no share of the cores.
+   * For calls that compute on this machine: the number of threads of each call, or `shared` to divide the cores among
+   * the calls of all engines. If absent, a call takes no share of the cores.
    */
   readonly threads?: number | 'shared';
 }
@@ -62,7 +63,10 @@ export interface CallGrant {
 export interface CallQueue {
   /** True when all slots are in use and no further call may wait. `run` may still succeed by evicting another call. */
   readonly full: boolean;
-  /** Runs the call when its turn comes, and settles as it does. `onQueued`: pass that of `TranscriptionOptions`. */
+  /**
+   * Runs the call when its turn comes, and settles as the call does. `onQueued`: pass the one in
+   * `TranscriptionOptions`.
+   */
   run<T>(
     call: (grant: CallGrant) => Promise<T>,
     { signal, onQueued }: { signal: AbortSignal; onQueued?: (ahead: number | null) => void },
@@ -124,21 +128,21 @@ export interface EngineContext {
   /** Name of the instance in the settings. */
   readonly instance: string;
   /**
-   * Use this instead of the global `fetch`: it honors HTTPS_PROXY and NO_PROXY, and avoids a bug in that of Node.js by
-   * which a server can crash the process (nodejs/undici#5360). Connect timeout: 10 s. Responses have no timeout other
-   * than your signal.
+   * Use this instead of the global `fetch`: it honors HTTPS_PROXY and NO_PROXY, and avoids a bug in the `fetch` of
+   * Node.js that lets a server crash the process (nodejs/undici#5360). Connect timeout: 10 s. Responses have no timeout
+   * other than your signal.
    */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Headers for requests to a provider that do not use `fetch`, which adds them itself. By these headers a service
-   * detects that it is its own provider, directly or through another one, and they continue the trace of the request
-   * (`traceparent`; with a `url` on this machine also `tracestate`).
+   * Headers for requests to a provider that do not use `fetch`, which adds them itself. With these headers, a service
+   * detects that it is its own provider, directly or through another service. They also continue the trace of the
+   * request (`traceparent`; with a `url` on this machine also `tracestate`).
    */
   readonly providerHeaders: (url?: string) => Readonly<Record<string, string>>;
   /** Environment variables of the service. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * The log of the service; each line names the instance, and during a request the request. A log call never throws.
+   * The log of the service; each line names the instance and, during a request, the request. A log call never throws.
    */
   readonly log: Logger;
   /** The current time in milliseconds since the epoch. */
@@ -156,24 +160,24 @@ export interface EngineContext {
    */
   temporaryDirectory(): Promise<TemporaryDirectory>;
   /**
-   * Decodes a recording to a 16 kHz mono WAV file, unless it is a slice of one already. May be called repeatedly and concurrently
-   * for the same recording: each call decodes into its own file. Rejects with `recording-undecodable`,
-   * `recording-too-long` and the like, and then leaves no file behind.
+   * Decodes a recording to a 16 kHz mono WAV file, unless the recording is already a slice of one. May be called
+   * repeatedly and concurrently for the same recording: each call decodes into its own file. Rejects with
+   * `recording-undecodable`, `recording-too-long` and the like; in that case, no file is left behind.
    */
   decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
   /** Formats that `encode` supports on this machine: all but opus, flac and aac, which need ffmpeg. */
   readonly formats: readonly SpeechFormat[];
   /**
-   * Encodes speech as a stream, off the main thread, with backpressure: samples are read no faster than the audio is.
-   * Only `wav` waits for the end of the samples, because its header contains the length. Throws `format-not-supported`
-   * synchronously; failures of `samples` are thrown by the audio's iterator.
+   * Encodes speech as a stream, off the main thread, with backpressure: samples are read no faster than the encoded
+   * audio. Only `wav` waits for the end of the samples, because its header contains the length. Throws
+   * `format-not-supported` synchronously; failures of `samples` are thrown by the audio's iterator.
    */
   encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
   /**
    * Reads the samples of a WAV file as a stream, for `encode`: from a program's stdout (`start`) or from a file.
    * Converts them to mono 16-bit. Resolves once the header has arrived. Rejects when the bytes are not a WAV of 8 to 48
-   * kHz. `samples` ends where the bytes end, even if the header announces more, as a program that writes to a pipe
-   * does. Samples may be views of the chunks: do not write to a chunk after you have yielded it.
+   * kHz. `samples` ends where the bytes end, even if the header announces more, as in the output of programs that write
+   * to a pipe. Samples may be views of the chunks: do not write to a chunk after you have yielded it.
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
   /**
@@ -197,16 +201,16 @@ export interface EngineContext {
   /** Creates a bounded queue that is fair between the callers of the service. */
   queue(options: CallQueueOptions): CallQueue;
   /**
-   * A program that stays loaded between calls, started when it is first called and ended with the service. All resident
-   * programs share one memory budget. The same program returns the same `Resident`; another program of the same name
-   * replaces it.
+   * Returns a program that stays loaded between calls. It is started by its first call, and ended with the service. All
+   * resident programs share one memory budget. The same program returns the same `Resident`; another program of the
+   * same name replaces it.
    */
   readonly resident: (program: ResidentProgram) => Resident;
   /**
    * Runs a program without a shell, in a minimal environment. The program and its child processes are ended on abort,
    * on timeout and on shutdown. Rejects with the signal's reason, or when the program cannot be started (`overloaded`
-   * if the machine is out of processes, memory or file descriptors). Any exit code is a result, not a rejection. It
-   * does not wait for a child process that outlives the program and keeps its pipes open.
+   * if the machine is out of processes, memory or file descriptors). Any exit code is a result, not a rejection. The
+   * call does not wait for a child process that outlives the program and keeps its pipes open.
    */
   readonly run: (program: string, args: readonly string[], call: ProgramCall) => Promise<ProgramExit>;
   /**

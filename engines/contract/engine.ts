@@ -5,7 +5,7 @@ import type { ModelEntry } from './models.ts';
 export interface Engine {
   /**
    * The entries that the engine serves when it is created; ids are unique. Pass them to `context.publish` whenever they
-   * change: the service reads them for every request, and never asks.
+   * change: the service uses the published entries for every request, and never asks the engine for new ones.
    */
   readonly models: readonly ModelEntry[];
   /**
@@ -15,9 +15,9 @@ export interface Engine {
    */
   readonly assets?: readonly AssetGroup[];
   /**
-   * Looks again for what changes without the engine's knowledge, such as a file that somebody installs or removes, and
-   * publishes what it finds. The service calls it every 2 s, and after it has installed or removed an asset of the
-   * engine; one call at a time. It must be free of charge. Timeout: 10 s.
+   * Checks again for changes that the engine does not notice by itself, such as a file that somebody installs or
+   * removes, and publishes the result. The service calls it every 2 s, and after it has installed or removed an asset
+   * of the engine; one call at a time. It must be free of charge. Timeout: 10 s.
    */
   recheck?(): Promise<void>;
   /**
@@ -38,8 +38,8 @@ export interface Finding {
   /** Version and path of what was found, or what is wrong. */
   readonly detail: string;
   /**
-   * The command that fixes it, or an instruction. With `ok: true`, it works but is probably a mistake: the doctor warns
-   * of it, and for chat the start does, too.
+   * The command that fixes it, or an instruction. With `ok: true`, what was found works but is probably a mistake: the
+   * doctor prints a warning, and so does startup for chat engines.
    */
   readonly fix?: string;
 }

@@ -34,15 +34,15 @@ const brand = Symbol.for('parlance.engine-error');
 
 /**
  * A failure of an engine. Clients receive the message, up to 4,096 characters; put private details into `cause`, which
- * is only logged. `forOperator` is for the operator: in the terminal, and in the answers of a service that is open to
- * its own machine only.
+ * is only logged. `forOperator` is for the operator: in the terminal, and in the responses of a service that only its
+ * own machine can reach.
  */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
   /** Seconds that the client should wait before a retry; undefined if unknown. */
   readonly retryAfter: number | undefined;
-  /** Sentences that follow the message: addresses, settings, and what a provider said, without secrets. */
+  /** Sentences that follow the message: addresses, settings, and the provider's message, without secrets. */
   readonly forOperator: string | undefined;
   readonly [brand] = true;
 

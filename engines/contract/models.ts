@@ -1,6 +1,6 @@
 /**
- * Optional features of an entry. The service rejects or drops a field that belongs to a feature which the entry does
- * not list: an engine never receives it. The values are their names in messages.
+ * Optional features of an entry. The service rejects or drops a field that belongs to a feature that the entry does not
+ * list: an engine never receives it. The values are their names in messages.
  */
 export const features = {
   /** Transcription: `TranscriptionCall.prompt`. */
@@ -45,8 +45,8 @@ export interface ModelEntry {
    */
   readonly local: boolean;
   /**
-   * True while it is unknown whether the model is local. `local` is false then, but no model that is not local becomes the
-   * default in its place.
+   * True while it is unknown whether the model is local. `local` is false in the meantime, but no hosted model replaces
+   * this one as the default.
    * @default false
    */
   readonly mayBeLocal?: boolean;
@@ -65,11 +65,11 @@ export interface ModelEntry {
   /** Features of the model. Defaults to none if not specified. */
   readonly supports?: readonly Feature[];
   /**
-   * Transcription: what `TranscriptionCall.language` may be; empty if the model accepts none. Absent if the languages are
-   * not known.
+   * Transcription: the allowed values of `TranscriptionCall.language`; empty if the model accepts none. Absent if the
+   * languages are not known.
    */
   readonly languages?: readonly string[];
-  /** For speech models whose voices are known. */
+  /** Speech models: the voices, if known. */
   readonly voices?: readonly Voice[];
   /** Id of the voice that speaks when a call has neither a voice nor a language. It is one of `voices`. */
   readonly defaultVoice?: string;
@@ -83,7 +83,7 @@ export interface ModelEntry {
 
 /** A voice of a speech model. */
 export interface Voice {
-  /** `SpeechCall.voice` in calls. */
+  /** The value of `SpeechCall.voice` in calls. */
   readonly id: string;
   /** Display name. */
   readonly name: string;
@@ -118,7 +118,7 @@ export interface Availability {
   readonly code: AvailabilityCode;
   /** One sentence for users: what is missing and how to fix it. */
   readonly reason: string;
-  /** Sentences that follow `reason` for the operator, as those of an `EngineError`. */
+  /** Sentences that follow `reason` for the operator, as in an `EngineError`. */
   readonly forOperator?: string | undefined;
   /** With the code `preparing`: how much is done, from 0 to 1. Absent if unknown. */
   readonly progress?: number;

@@ -20,7 +20,8 @@ export interface ResidentProgram {
    */
   readonly model?: string;
   /**
-   * True if the engine can serve `model` without the program: the entry stays usable if it could not be loaded.
+   * True if the engine can serve `model` without the program: the entry stays usable if the program could not be
+   * loaded.
    * @default false
    */
   readonly isOptional?: boolean;
@@ -55,9 +56,12 @@ export interface ResidentCall {
 /** A handle of a resident program. */
 export interface Resident {
   readonly state: 'unloaded' | 'loading' | 'loaded';
-  /** True if a call would not wait: the program has no call, and is loaded or can be without unloading a busy one. */
+  /**
+   * True if a call would not wait: the program has no call, and is loaded or can be loaded without unloading a busy
+   * program.
+   */
   readonly isFree: boolean;
-  /** Loads the program if no other call has to wait for that. */
+  /** Loads the program unless another call would have to wait for that. */
   preload(): void;
   /**
    * Sends a question and resolves with `done`. Loads the program first if necessary, after earlier calls that wait for

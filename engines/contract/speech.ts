@@ -74,6 +74,6 @@ export interface SpeechEngine extends Engine {
    *   };
    */
   synthesize(call: SpeechCall, { signal }: { signal: AbortSignal }): Promise<Speech>;
-  /** True if the engine gets every text as it was sent, unless the request has `speakable: true`. */
+  /** True if the engine receives every text exactly as it was sent, unless the request has `speakable: true`. */
   readonly verbatim?: true;
 }

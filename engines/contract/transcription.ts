@@ -24,8 +24,8 @@ export interface Recording {
   /** Media type of the container. */
   readonly mediaType: string;
   /**
-   * The recording is this part of a file that the service has decoded: `decode` returns it at once. Engines without
-   * `decodes` get a file with nothing else in it.
+   * Set if the recording is a part of a file that the service has already decoded: `decode` returns it immediately.
+   * Engines without `decodes` get a file that contains only this part.
    */
   readonly slice?: Span;
 }
@@ -82,8 +82,8 @@ export interface TranscriptionCall {
   /** Id of one of the engine's entries. */
   readonly model: string;
   /**
-   * ISO 639-1 code, two letters, or `haw` or `yue`, which have none. Defaults to the language that the model detects if
-   * not specified.
+   * ISO 639-1 code (two letters), or `haw` or `yue`, which have no such code. Defaults to the language that the model
+   * detects if not specified.
    */
   readonly language?: string;
   /**
@@ -106,7 +106,9 @@ export interface TranscriptionCall {
   readonly translate?: true;
   /** Report the turns of the speakers. Only for entries that support `diarize`. */
   readonly diarize?: true;
-  /** Speakers whose turns have their names. Only with `diarize`, 1 to 4. Defaults to none if not specified. */
+  /**
+   * Speakers whose turns are labeled with their names. Only with `diarize`, 1 to 4. Defaults to none if not specified.
+   */
   readonly knownSpeakers?: readonly KnownSpeaker[];
 }
 
@@ -122,11 +124,14 @@ export interface TranscriptionOptions {
    * differ from the result, the result takes precedence.
    */
   readonly onSegment?: (segment: TimedText) => void;
-  /** Call it with the milliseconds of the recording that have been transcribed, and its length if known. */
+  /**
+   * Call it with the number of milliseconds of the recording that have been transcribed, and the length of the
+   * recording if known.
+   */
   readonly onProgress?: (processedMs: number, durationMs?: number) => void;
   /**
    * For engines whose calls wait in a queue: call it with the number of calls ahead when the call begins to wait and
-   * whenever the number changes, and with null once its turn has come. `CallQueue.run` does.
+   * whenever the number changes, and with null once its turn has come. `CallQueue.run` does this.
    */
   readonly onQueued?: (ahead: number | null) => void;
 }
@@ -134,8 +139,8 @@ export interface TranscriptionOptions {
 /** An engine with the capability `transcription`. */
 export interface TranscriptionEngine extends Engine {
   /**
-   * Resolves with the transcript of a recording. Rejects with an `EngineError`, or with the signal's reason within 250 ms
-   * after an abort: after that the service no longer waits for it.
+   * Resolves with the transcript of a recording. Rejects with an `EngineError`, or with the signal's reason within 250
+   * ms after an abort; the service waits no longer than that.
    *
    * @example
    * import { EngineError, type EngineContext, type TranscriptionEngine } from '@parlance/server/engine';
@@ -156,9 +161,9 @@ export interface TranscriptionEngine extends Engine {
    */
   warmUp?(model?: string): Promise<void>;
   /**
-   * For engines with a detector of speech on this machine that answers within some milliseconds: live sessions ask it
-   * where speech begins and ends, whichever model transcribes. `wavPath` is a file of 16 kHz mono s16 that the service
-   * has written. Resolves with the speech in it, in order, with up to 300 ms of audio around each stretch; with
+   * For engines with a local speech detector that answers within a few milliseconds: live sessions use it to find where
+   * speech begins and ends, whichever model transcribes. `wavPath` is a file of 16 kHz mono s16 that the service has
+   * written. Resolves with the speech in it, in order, with up to 300 ms of audio around each stretch, or with
    * undefined if the detector is not installed or not free. A failure is only logged.
    */
   findSpeech?(
@@ -167,8 +172,8 @@ export interface TranscriptionEngine extends Engine {
     options: { readonly signal: AbortSignal },
   ): Promise<readonly Span[] | undefined>;
   /**
-   * True if the engine takes the sound of every recording from `context.decode`, and reads no more of the file than is
-   * between `startMs` and `endMs`: the parts of a long recording need no files of their own.
+   * True if the engine gets the audio of every recording from `context.decode`, and reads only the part of the file
+   * between `startMs` and `endMs`: the parts of a long recording then need no separate files.
    */
   readonly decodes?: true;
 }

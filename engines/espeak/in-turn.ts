@@ -3,8 +3,9 @@ import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /**
- * Starts a speech when a slot of the queue is free, and resolves once its first bytes are there. The slot is held until
- * the speech has ended: read to its end, abandoned or aborted. The signal passed to `start` aborts then.
+ * Starts a synthesis when a slot of the queue is free, and resolves once its first bytes are available. The slot is
+ * held until the audio has ended: it was read to its end, abandoned or aborted. The signal passed to `start` then
+ * aborts.
  */
 export function speakInTurn(
   queue: CallQueue,

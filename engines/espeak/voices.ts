@@ -46,7 +46,7 @@ function readRow(line: string): Row[] {
   return [{ tags, name: name.replaceAll('_', ' '), file }];
 }
 
-/** Returns the language of the voice's own tag, else of another tag that it serves: Mandarin (`cmn`) serves `zh`. */
+/** Returns the language of the voice's own tag, or else of another tag that it serves: Mandarin (`cmn`) serves `zh`. */
 function languageOf(tags: Row['tags']): string | null {
   return tags.map(({ tag }) => toIso(tag)).find((language) => language !== null) ?? null;
 }
@@ -59,13 +59,16 @@ function toIso(tag: string): string | null {
 
 let languageNames: Intl.DisplayNames | undefined;
 
-/** The names are loaded on first use: that takes 9 ms. */
+/** The names are loaded on first use, because loading takes 9 ms. */
 function nameOf(language: string): string | undefined {
   languageNames ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   return languageNames.of(language);
 }
 
-/** Returns the requested voice, else a voice of the requested language, else the default. Throws `voice-not-supported`. */
+/**
+ * Returns the requested voice, or else a voice of the requested language, or else the default voice. Throws
+ * `voice-not-supported`.
+ */
 export function chooseVoice(
   voices: readonly EspeakVoice[],
   { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,

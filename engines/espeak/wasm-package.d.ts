@@ -2,14 +2,14 @@
 declare module '@echogarden/espeak-ng-emscripten' {
   export interface EspeakVoice {
     readonly name: string;
-    /** Its file, such as `gmw/en`. */
+    /** The file of the voice, such as `gmw/en`. */
     readonly identifier: string;
     readonly languages: readonly { readonly name: string; readonly priority: number }[];
   }
 
   export interface Espeak {
     list_voices(): EspeakVoice[];
-    /** By tag or file; returns 0 if the voice exists. */
+    /** Selects a voice by tag or file; returns 0 if the voice exists. */
     set_voice(name: string): number;
     /** Words per minute. */
     set_rate(rate: number): void;

@@ -49,13 +49,13 @@ export function readAnswer(
   };
 }
 
-/** `language`, else the first of `languages`, which are codes or objects with a code. */
+/** Reads `language` or, if absent, the first of `languages`, which are codes or objects with a code. */
 function languageOf({ language, languages }: Record<string, unknown>): string | null {
   const first = Array.isArray(languages) ? (languages[0] as unknown) : undefined;
   return toIsoLanguage(language) ?? toIsoLanguage(isObject(first) ? first.code : first);
 }
 
-/** Turns in the format of Parlance, for a provider that is another Parlance. */
+/** Reads the duration in the format of Parlance, for a provider that is another Parlance. */
 function wholeMilliseconds(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : undefined;
 }

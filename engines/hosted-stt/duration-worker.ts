@@ -29,7 +29,7 @@ async function measure(): Promise<number | undefined> {
   return sum;
 }
 
-/** None for a damaged file: the demuxer reads what it can. */
+/** Returns no sections for a damaged file; the demuxer then reads what it can. */
 function findSections(): FileView[] {
   try {
     return container === 'mp3' ? [] : sectionsOf(path, container);

@@ -76,7 +76,7 @@ export interface Asked {
   readonly hasLanguages: boolean;
 }
 
-/** Undefined falls back to the table of lib/provider/failures.ts. */
+/** Returns undefined to fall back to the table of lib/provider/failures.ts. */
 export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Error | undefined {
   if (!rejectionStatuses.has(refusal.status)) return undefined;
   const { format, timestamps, model, hasLanguages } = asked;

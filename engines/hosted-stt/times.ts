@@ -46,7 +46,7 @@ function only({ timestamps = [], diarize }: AskedTimes, { segments, words, turns
   };
 }
 
-/** Where the whisper.cpp server puts the words. */
+/** Returns the words within the segments, where the whisper.cpp server puts them. */
 function wordsInSegments(segments: unknown): unknown {
   return Array.isArray(segments) && segments.flatMap((segment: unknown) => (isObject(segment) ? segment.words : []));
 }
@@ -80,7 +80,7 @@ function toMs(seconds: unknown): number | undefined {
   return value <= maxSeconds && value >= -maxSeconds ? value * 1000 : undefined;
 }
 
-/** Brings the times in order, within the recording. */
+/** Puts the times in order and limits them to the recording. */
 export function withinDuration(
   { segments, words, turns }: Times,
   durationMs = Infinity,
@@ -92,7 +92,7 @@ export function withinDuration(
   };
 }
 
-/** Joins lines, removes NUL characters, replaces halves of surrogate pairs: a transcript is one continuous string. */
+/** Joins lines, removes NUL characters, and replaces lone surrogates: a transcript is one continuous string. */
 export function toOneLine(text: string): string {
   const plain = text.toWellFormed().replaceAll('\0', '');
   return joinTexts(plain.split(/[\r\n\u2028\u2029]+/));

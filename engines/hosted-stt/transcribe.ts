@@ -113,7 +113,7 @@ async function requestTurns(
   }
 }
 
-/** Repeats the request without the languages if the provider rejects one: they are worth less than the transcript. */
+/** Repeats the request without the languages if the provider rejects one: the transcript matters more than they do. */
 async function request(
   call: TranscriptionCall,
   asked: { readonly model: Model; readonly format: ResponseFormat },
@@ -138,7 +138,7 @@ async function request(
 interface Asked {
   readonly model: Model;
   readonly format: ResponseFormat;
-  /** For `languages[]`; undefined: the call's language is sent as `language`. */
+  /** The values of `languages[]`. If undefined, the call's language is sent as `language`. */
   readonly languages: readonly string[] | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface CatalogModel {
    * @default false
    */
   readonly hasFolder?: boolean;
-  /** In the order in which they are downloaded. The last one is the model. */
+  /** The files, in the order of download. The last one is the model. */
   readonly files: readonly CatalogFile[];
 }
 
@@ -94,7 +94,7 @@ export class Catalog {
     });
     return [
       ...(assets.length + extras.length > 0 ? [{ id: part, assets, extras, isConfigured: true, ...more }] : []),
-      // Two models in the settings may be the same one in the catalog.
+      // Two models in the settings may refer to the same model in the catalog.
       ...new Map(singles.toReversed().map((group) => [group.id, group])).values().toArray().reverse(),
     ];
   }

@@ -1,4 +1,4 @@
-/** Prepares text for espeak-ng, which drops what exceeds its buffers for a word and for a clause. */
+/** Prepares text for espeak-ng, which drops text that exceeds its word and clause buffers. */
 import { abbreviationAt } from '../../lib/abbreviations.ts';
 
 const words = new Intl.Segmenter('en', { granularity: 'word' });
@@ -6,8 +6,8 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
  * Removes what espeak-ng does not treat as text: control characters (U+0001 starts a command), `[[` (starts phonemes),
- * private-use characters (used internally) and lone surrogates. Inserts spaces and pauses where espeak-ng would skip text
- * or crash, and removes those after abbreviations. `language` is that of the voice, in ISO 639-1.
+ * private-use characters (used internally) and lone surrogates. Inserts spaces and pauses where espeak-ng would skip
+ * text or crash, and removes pauses after abbreviations. `language` is the language of the voice (ISO 639-1).
  */
 export function toSpeakable(text: string, language?: string | null): string {
   const clean = text.replace(/[^\P{Cc}\n]|[\p{Cs}\p{Co}]/gu, ' ').replace(/\[(?=\[)/g, '[ ');
@@ -38,7 +38,7 @@ function withAbbreviationsApart(text: string): string {
   return text.replace(/(?:\p{L}\.\s?){8}(?=\p{L}\.)/gu, '$&, ');
 }
 
-/** For adjacent emoji espeak-ng says only the first word of each name: "party" for "party popper". */
+/** For adjacent emoji, espeak-ng says only the first word of each name: "party" for "party popper". */
 function withSymbolsApart(text: string): string {
   return text.replace(/(?:[^\P{S}\0-\x7f][\p{M}\u200d]*){2,}/gu, (run) =>
     Array.from(graphemes.segment(run), ({ segment }) => segment).join(' '),
@@ -50,7 +50,7 @@ function withSymbolsApart(text: string): string {
 /** Maximum word length in code points. espeak-ng truncates Thai words from 72 on, Korean ones from 52. */
 const maxWord = 50;
 
-/** The same for letters that are spelled out: the name of `W` alone takes a twentieth of the word buffer. */
+/** The maximum for letters that are spelled out: the name of `W` alone takes a twentieth of the word buffer. */
 const maxSpelled = 16;
 const spelled = /^(?:[\p{Lu}b-df-hj-np-tv-xz]\.?)+\s*$/u;
 
@@ -71,8 +71,8 @@ const consonants = /^[b-df-hj-np-tv-xz]+\s*$/i;
 const consonantEstimate = 9;
 
 /**
- * Chinese punctuation needs no space after it. A full stop may belong to an abbreviation or a number. espeak-ng knows the
- * marks of Greek, Arabic, Armenian, Ethiopic and the scripts of India, but not those of Burmese.
+ * Chinese punctuation needs no space after it. A full stop may belong to an abbreviation or a number. espeak-ng knows
+ * the punctuation of Greek, Arabic, Armenian, Ethiopic and the scripts of India, but not of Burmese.
  */
 const clauseEnd = /(?<=[,:;!?…،؛؟۔։՝।॥።-፧]\s|\p{L}{2}\.\s{1,2}(?=\p{Lu})|[。．，、：；！？]|\n\n)/u;
 

@@ -1,6 +1,6 @@
 /**
- * What the engines with local models share: the models of the settings and of the catalog, the entries that are published
- * for them, the groups of assets that can be installed, and the facts of their resident programs.
+ * The common parts of engines with local models: the models of the settings and of the catalog, the entries that are
+ * published for them, the groups of assets that can be installed, and the facts of their resident programs.
  */
 import type {
   Asset,
@@ -21,7 +21,7 @@ export interface LocalModel {
   readonly name?: string | undefined;
   /** Whether its files can be used. Checks them again only if they have changed. */
   readonly inspect: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly detail: string }>;
-  /** Those of the catalog. */
+  /** The downloads of the model in the catalog. */
   readonly downloads: readonly FilesAsset[];
 }
 
@@ -31,31 +31,31 @@ interface LocalModelsOptions<M extends LocalModel> {
   readonly configured: readonly M[];
   /** The models of the catalog that the settings do not list. */
   readonly others: readonly M[];
-  /** True to serve those of `others` that are installed. */
+  /** True to serve the installed models of `others`. */
   readonly pulled: boolean | undefined;
   /** Assets that every model needs. */
   readonly base: readonly Asset[];
-  /** Looks again for programs and libraries. */
+  /** Searches for programs and libraries again. */
   readonly look: () => void | Promise<void>;
   /** Why no model can be used, unless installing `base` helps. */
   readonly problem: () => Availability | undefined;
-  /** Members of the entry that replace those of every local model. */
+  /** Returns members of the entry that override the members common to all local models. */
   readonly describe: (
     model: M,
     found: Awaited<ReturnType<M['inspect']>>,
   ) => Partial<ModelEntry> | Promise<Partial<ModelEntry>>;
-  /** How a model of `others` is served: by this line in the settings file, and as which model. */
+  /** Returns how to serve a model of `others`: the line for the settings file, and the model id in requests. */
   readonly toServe: (model: M, download: FilesAsset) => Required<Pick<NamedModel, 'model' | 'settings'>>;
 }
 
 export interface LocalModels<M> {
-  /** The entries when it was opened. */
+  /** The entries at the time of opening. */
   readonly models: readonly ModelEntry[];
   /** The models that requests may name. */
   readonly served: readonly M[];
   /** Throws `unknown-model`. */
   readonly modelOf: (id: string) => M;
-  /** Looks at everything again, and publishes the entries. */
+  /** Checks everything again and publishes the entries. */
   readonly recheck: () => Promise<void>;
   readonly groupsOf: (options: Pick<GroupOptions, 'part' | 'extras' | 'isAutomatic'>) => AssetGroup[];
 }

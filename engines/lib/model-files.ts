@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { NotRegularFileError, withRegularFile } from '../../lib/regular-file.ts';
 
-/** A problem of a file, as the end of a sentence for the operator. */
+/** A problem with a file, as the end of a sentence for the operator. */
 export class Unusable extends Error {}
 
 export type Judged<T> =
@@ -54,8 +54,8 @@ async function stampOf(files: readonly string[]): Promise<string> {
 }
 
 /**
- * Returns a number of a file, in decimal digits, that a program uses as a loop bound, a divisor or an allocation size.
- * Throws `Unusable` if it is not 1 to `most`.
+ * Returns a number from a file, in decimal digits, that a program uses as a loop bound, a divisor or an allocation
+ * size. Throws `Unusable` if it is not 1 to `most`.
  */
 export function requireCount(value: unknown, name: string, most: number): number {
   const isDigits = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,8}$/.test(String(value));
@@ -63,7 +63,9 @@ export function requireCount(value: unknown, name: string, most: number): number
   throw new Unusable(`its ${name} must be 1 to ${most}`);
 }
 
-/** Reads a file beside a model. Throws `Unusable` for a file that is too long or not a regular file, before it is read. */
+/**
+ * Reads a file next to a model. Throws `Unusable` for a file that is too long or not a regular file, before it is read.
+ */
 export function readBytes(path: string, maxBytes: number): Buffer {
   return withRegularFile(path, (file, bytes) => {
     if (bytes > maxBytes) throw new Unusable('it is too long');
@@ -74,7 +76,7 @@ export function readBytes(path: string, maxBytes: number): Buffer {
 /** Reads a text, as `readBytes` does. */
 export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString();
 
-/** Returns the result of `read`. A failure becomes a sentence about the file. */
+/** Returns the result of `read`. Turns a failure into a sentence about the file. */
 export function explained<T>(path: string, read: () => T): T {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * A file of an npm package: it downloads only the tarball, of a pinned version. No code of it runs, and no dependency
- * is installed.
+ * Gets a file of an npm package: downloads only the tarball of a pinned version. No code of the package runs, and no
+ * dependency is installed.
  */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -22,7 +22,9 @@ export interface UnpackTools {
   readonly tar: string;
 }
 
-/** Unpacks it in the directory and returns its path. npm uses the registry and the proxy of its own settings. */
+/**
+ * Unpacks the part in the directory and returns its path. npm uses the registry and the proxy from its own settings.
+ */
 export async function unpackPart(
   { name, version, integrity, path }: PackagePart,
   directory: Pick<ToolDirectory, 'path' | 'run'>,

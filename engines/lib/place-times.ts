@@ -47,14 +47,14 @@ function timesOf(reported: readonly ReportedTimes[], lowMs: number, highMs: numb
   return placed;
 }
 
-/** Divides the time among parts. Without a limit it has no length. */
+/** Divides the time among parts. Without a limit, the parts have no length. */
 function share(fromMs: number, limit: number, count: number): PlacedTimes[] {
   const length = limit === Infinity ? 0 : limit - fromMs;
   const edge = (at: number) => fromMs + Math.floor((length * at) / count);
   return Array.from({ length: count }, (_, at) => ({ startMs: edge(at), endMs: edge(at + 1) }));
 }
 
-/** A start that is earlier than possible by at most this is not wrong, but inexact. */
+/** A start that is earlier than possible by at most this counts as inexact, not as wrong. */
 const inexactMs = 1_000;
 
 /** A part with an inexact start begins with the one before it. */

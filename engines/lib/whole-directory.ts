@@ -11,7 +11,7 @@ const abandonedMs = 3_600_000;
 
 /**
  * Makes a directory that appears at `target` when it is complete, and never changes after that. Does nothing if it
- * exists. Several processes may make it concurrently. It is filled beside its target, because a rename does not work
+ * exists. Several processes may make it concurrently. It is filled next to its target, because a rename does not work
  * across file systems.
  */
 export async function makeWholeDirectory(target: string, fill: (path: string) => Promise<void>): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Keeps control tokens such as `<|im_end|>` out of texts of others in tools and calls. The library tokenizes message
+ * Keeps control tokens such as `<|im_end|>` out of third-party texts in tools and calls. The library tokenizes message
  * contents separately. The template of a model, however, writes tools and calls into one text with its own control
- * tokens, in which an argument could end the turn and begin one of the system.
+ * tokens, in which an argument could end the turn and begin a system turn.
  */
 import { randomBytes } from 'node:crypto';
 import type { ChatState, ChatWrapper, HistoryItem, Library, Model, PromptPart } from './library-types.ts';

@@ -65,7 +65,7 @@ function judge(reader: Reader, bytes: number): GgufFile {
   const begin = Math.ceil(reader.at / Number(alignment)) * Number(alignment);
   if (tensors === 0 || !(begin + end <= bytes)) throw new Unusable(`it is cut: ${bytes} bytes of ${begin + end}`);
   const needs = needsOf(metadata);
-  // Each number of the cache is computed with weights of its own.
+  // Each number in the cache is computed with its own weights.
   if (!(needs.cacheBytes <= bytesPerCached * bytes))
     throw new Unusable('it is smaller than its numbers of heads and layers say');
   return { bytes, ...needs };
@@ -96,7 +96,7 @@ function readTensor(reader: Reader): number {
   return offset + Math.ceil(elements / perBlock) * bytes;
 }
 
-/** A key and a value of 16 bits. */
+/** A key and a value, 16 bits each. */
 const bytesPerCached = 4;
 
 /** The cache has a key and a value for each layer. If the file lacks the sizes, nothing is added. */

@@ -54,7 +54,9 @@ function isPrimitive(value: unknown): value is string | number | boolean | null 
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** The library escapes only these control characters: NUL would end the grammar, the others would be no JSON. */
+/**
+ * The library escapes only these control characters: NUL would end the grammar, and the others would be invalid JSON.
+ */
 // eslint-disable-next-line no-control-regex
 const unescaped = /[\x00-\x08\x0b\x0c\x0e-\x1f]/;
 

@@ -1,6 +1,6 @@
 /**
- * Keeps one model in memory and answers with it, by llama.cpp. It is a separate program, because a broken file or too
- * little memory ends its process.
+ * Keeps one model in memory and runs it with llama.cpp. It is a separate program, because a broken file or too little
+ * memory ends its process.
  *
  * Question: `HostQuestion`. Answers: {"content": text} and {"thought": text} as they are generated; at the end
  * `HostAnswer`.
@@ -47,7 +47,7 @@ export type HostAnswer =
       readonly readTokens: number;
     };
 
-/** Context tokens to keep free: ending an answer may take a few. */
+/** Context tokens to keep free: the end of an answer may need a few. */
 const spareTokens = 8;
 /**
  * The library cannot be stopped within a piece of the prompt. A program with a single caller ends itself if a

@@ -1,5 +1,5 @@
 /**
- * Finds node-llama-cpp on this machine: in the settings, beside this package, or installed by the service. host.ts
+ * Finds node-llama-cpp on this machine: in the settings, next to this package, or installed by the service. host.ts
  * loads it in its own process.
  */
 import { existsSync } from 'node:fs';
@@ -50,7 +50,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
   return {
     /** What is missing, unless installing the asset helps. */
     problem: () => (asset ? undefined : missing()),
-    /** Looks for it again. */
+    /** Searches for the library again. */
     look: () => void (found = search()),
     /** Returns the directory of the package. Throws `model-unavailable`. */
     open(): string {

@@ -27,8 +27,8 @@ interface PartialCall {
 export type CallParts = ReturnType<typeof createCallParts>;
 
 /**
- * `nextId` generates the ids that the provider leaves out or duplicates. `toolNames`: of the tools that the model may
- * call.
+ * `nextId` generates the ids that the provider leaves out or duplicates. `toolNames`: names of the tools that the model
+ * may call.
  */
 export function createCallParts(nextId: () => string, toolNames: ReadonlySet<string>) {
   const all: PartialCall[] = []; // at most `maxCalls`, so a linear search per part is cheap
@@ -54,7 +54,7 @@ export function createCallParts(nextId: () => string, toolNames: ReadonlySet<str
     return isAnother ? undefined : latest;
   }
 
-  /** Some providers stream the name, too, in pieces; others repeat it with every part. */
+  /** Some providers also stream the name in pieces; others repeat it with every part. */
   function isPieceOfName({ name, json }: PartialCall, piece: string): boolean {
     if (piece === '' || piece === name || (name !== '' && json.length > 0)) return false;
     return !toolNames.has(name) || toolNames.has(name + piece);

@@ -131,9 +131,9 @@ const failures: Readonly<Record<string, () => EngineError>> = {
   insufficient_system_resource: () => new EngineError('provider-overloaded', 'The provider is overloaded.'),
 };
 
-/** The field name depends on the provider; reasoning is sent back under the name that it came with. */
+/** The field name depends on the provider; reasoning is sent back under the name with which it arrived. */
 const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
-/** Content parts that are not sent back. */
+/** The type of content parts that are not sent back. */
 const thinkingParts = 'thinking';
 
 /** A class instead of closures, and texts in pieces: every live stream holds one, and each `+=` would add an object. */
@@ -216,7 +216,7 @@ class Reader implements RoundReader {
     return shown;
   }
 
-  /** Collects the text. Some providers send it under two names: only that of the first name is emitted. */
+  /** Collects the text. Some providers send it under two names: only the text under the first name is emitted. */
   #isShown(key: string, text: string): boolean {
     const reasoning = (this.#reasoning ??= new Map<string, string[]>());
     const texts = reasoning.get(key) ?? [];

@@ -36,7 +36,7 @@ export interface RoundReader {
   end(): RoundEnd;
 }
 
-/** Far above the size of any arguments. It limits a model that never ends them. */
+/** Far above the size of any arguments. This limit stops a model that never ends them. */
 export const maxArgumentsLength = 2 ** 20;
 export const maxCalls = 128;
 /** Parts of all calls of an answer together: about the tokens of the longest answer. */
@@ -47,7 +47,7 @@ export function argumentText(given: unknown): string {
   return isObject(given) ? JSON.stringify(given) : textOf(given);
 }
 
-/** The whole arguments as JSON: some providers send nothing, but reject that when it is replayed. */
+/** The whole arguments as JSON: some providers send an empty text, but reject it when it is replayed. */
 export function argumentsOf(given: unknown): string {
   const json = argumentText(given);
   return json.trim() === '' ? '{}' : json;

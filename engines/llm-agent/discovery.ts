@@ -14,7 +14,7 @@ const maxIdLength = 256;
 export interface Discovery {
   /** The latest list. It is kept when a later one fails. */
   ids(): readonly string[];
-  /** Why there is no list; undefined if there is one, or the first is still awaited. */
+  /** Why there is no list; undefined if there is one, or if the first has not arrived yet. */
   failure(): EngineError | undefined;
   /** Fetches the list. Rejects with an `EngineError`. */
   readonly fetch: (signal: AbortSignal) => Promise<void>;
@@ -25,7 +25,10 @@ export interface DiscoveryOptions {
   readonly provider: Provider;
   readonly locality: Pick<Locality, 'ask'>;
   readonly filter: readonly string[] | undefined;
-  /** Without models in the settings, the failure of the first list is that of the engine, which the service logs. */
+  /**
+   * Without models in the settings, a failure to fetch the first list is a failure of the engine, which the service
+   * logs.
+   */
   readonly isOnlySource: boolean;
   readonly log: EngineContext['log'];
 }
@@ -46,7 +49,7 @@ export function createDiscovery({ provider, locality, filter, isOnlySource, log 
     ids: () => ids,
     failure: () => (isOnlySource && ids.length === 0 ? failure : undefined),
     async fetch(signal) {
-      // Asked after the list: a model that is added in between is not in the list.
+      // The locality is requested after the list, so that it covers every listed model.
       ids = await fetchIds(signal).finally(() => locality.ask?.(signal).catch(ignore));
       if (outcome !== 'ready') log.debug({ models: ids.length }, 'listed the models of the provider');
       outcome = 'ready';
@@ -72,7 +75,10 @@ export function createListFilter(filter: readonly string[] | undefined) {
       .slice(0, maxModels);
 }
 
-/** Throws for the list of another Parlance's own API, which has models, but no chat completions under this path. */
+/**
+ * Throws if the list comes from the native API of another Parlance, which has models, but no chat completions under
+ * this path.
+ */
 function refuseParlance(text: string): void {
   const list = parseObject(text);
   if (list === undefined || !('default' in list) || !objectsOf(list.data).some((entry) => 'engine' in entry)) return;

@@ -1,4 +1,4 @@
-/** For the doctor and the start: whether the provider answers, and lists the models of the settings. */
+/** Checks for the doctor and at startup whether the provider answers and lists the models of the settings. */
 import { EngineError, type Finding } from '../contract/index.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { joinFirst } from '../../lib/listing.ts';
@@ -8,7 +8,7 @@ import type { Provider } from '../lib/provider/provider.ts';
 import { createListFilter, readModels, type ListedModel } from './discovery.ts';
 import type { Options } from './options.ts';
 
-/** `isDiscovering`: the engine serves the provider's list, so there has to be one. */
+/** `isDiscovering`: the engine serves the provider's list, so the provider must have one. */
 export async function inspectChat(
   options: Options,
   instance: string,
@@ -32,7 +32,7 @@ export async function inspectChat(
   }
 }
 
-/** Resolves with undefined if the provider has no list. Some send something else at this path. */
+/** Resolves with undefined if the provider has no list. Some providers send something else at this path. */
 async function readIfListed(provider: Provider): Promise<readonly ListedModel[] | undefined> {
   const text = await askForList(provider);
   try {
@@ -48,7 +48,10 @@ const namesShown = 5;
 
 const idsOf = (listed: readonly ListedModel[]) => listed.map(({ id }) => id);
 
-/** One doubt for each model of the settings that the provider does not list. Some serve models that they do not list. */
+/**
+ * Returns a warning for each model of the settings that the provider does not list. Some providers serve models that
+ * they do not list.
+ */
 function describeUnlisted({ models = [] }: Options, listed: readonly string[]): Finding[] {
   const isListed = createListCheck(listed);
   return models.flatMap((model) => {

@@ -8,7 +8,7 @@ export class JsonText {
   #isObject: boolean | undefined;
   length = 0;
 
-  /** Ignores what follows a complete JSON object: whitespace, or the same object repeated. */
+  /** Ignores text after a complete JSON object: whitespace, or the same object repeated. */
   append(piece: string): void {
     if (piece === '' || this.isWholeObject()) return;
     this.#pieces.push(piece);

@@ -36,9 +36,9 @@ export function createCatalog(
   );
   const written = new Map(all.map((model) => [model.id, model]));
   const writtenRemoteIds = new Set(all.map(({ remoteId }) => remoteId));
-  /** The models are kept when the list changes, because they have learned what the provider rejects. */
+  /** The models are kept when the list changes, because they record what the provider rejects. */
   const discovered = new Map<string, Model>();
-  /** A listed model that has not been called yet. */
+  /** Stands for a listed model that has not been called yet. */
   const defaults = toModel({ id: '' }, options, true);
 
   function listed(): readonly string[] {

@@ -1,4 +1,4 @@
-/** The caller's further fields (`ChatCall.provider`), in the form of each API. */
+/** The caller's further fields (`ChatCall.provider`), in the format of each API. */
 import { providerFields, type ChatCall, type ProviderField } from '../contract/index.ts';
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { notSupported } from './caller-tools.ts';

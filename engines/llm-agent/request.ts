@@ -14,7 +14,7 @@ import { quoteProvider } from '../lib/provider/redact.ts';
 import type { Model } from './models.ts';
 import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
 
-/** Bytes of about 200,000 tokens with the JSON around each. */
+/** The size in bytes of about 200,000 tokens with the JSON around each. */
 const maxAnswerLength = 64 * 2 ** 20;
 
 export interface RequestOptions {

@@ -67,7 +67,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   };
 }
 
-/** Converts a message; each tool call becomes an item of its own. */
+/** Converts a message; each tool call becomes a separate item. */
 function toItems({ role, content, parts, toolCalls = [], toolCallId = '' }: Message): JsonObject[] {
   if (parts) return [{ role, content: parts.map(toPart) }];
   if (role === 'tool') return [{ type: 'function_call_output', call_id: toolCallId, output: content }];

@@ -53,7 +53,7 @@ function converse(call: ChatCall, pace: Pace, answerTo: (message: string) => Scr
     return [`You said: ${message}`, ...imagesIn(last), ...toolOutputs].join('\n');
   }
 
-  /** The first round has the reasoning and the tool calls, the last one the content. */
+  /** The first round has the reasoning and the tool calls; the last one has the content. */
   function nextRound(): Round {
     const isFirst = toolOutputs.length === 0;
     const calls = isFirst ? callsFor(script, call) : [];

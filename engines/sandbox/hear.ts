@@ -1,4 +1,4 @@
-/** Reads the speech of the sandbox in a sound: its text, and the times of its parts. */
+/** Reads speech of the sandbox from audio: its text, and the times of its parts. */
 import { sentenceEnds } from '../../lib/sentences.ts';
 import type { TimedText } from '../contract/index.ts';
 import { languages } from './languages.ts';
@@ -13,12 +13,12 @@ export interface Heard {
   readonly words: readonly TimedText[];
 }
 
-/** Silence threshold, of 32,768: above the noise that codecs add to silence. */
+/** Silence threshold, out of 32,768: above the noise that codecs add to silence. */
 const silenceLevel = 328;
 
 const silence: Heard = { text: '', language: null, segments: [], words: [] };
 
-/** Reads the sound twice. Returns undefined for sounds that the sandbox has not spoken. */
+/** Reads the audio twice. Returns undefined for audio that the sandbox has not synthesized. */
 export async function hear(sound: () => AsyncIterable<Int16Array>, signal: AbortSignal): Promise<Heard | undefined> {
   const levels = newLevels();
   let isSilent = true;

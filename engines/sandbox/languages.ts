@@ -3,7 +3,7 @@ export interface Language {
   /** ISO 639-1 code; also the id of the voice. */
   readonly code: string;
   readonly name: string;
-  /** Transcript of sounds that the sandbox has not spoken, in segments. */
+  /** Transcript of audio that the sandbox has not synthesized, in segments. */
   readonly segments: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * A made-up value for a JSON Schema, at a bounded cost: schemas may be large, recursive, and wide on every level.
- * openapi-sampler 1.7.10 has no such bound: ten references on each of six levels block it for seconds, minItems and
- * minLength fill the memory, and it throws for a reference without a target.
+ * Creates a made-up value for a JSON Schema, at a bounded cost: schemas may be large, recursive, and wide on every
+ * level. openapi-sampler 1.7.10 has no such bound: ten references on each of six levels block it for seconds, minItems
+ * and minLength fill the memory, and it throws for a reference without a target.
  */
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { JsonStructure } from '../../lib/json-structure.ts';

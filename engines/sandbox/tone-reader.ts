@@ -1,4 +1,4 @@
-/** Finds the bursts of `tones` in a sound, and reads them. */
+/** Finds and reads the bursts of `tones` in audio. */
 import { beginning, checksum, highs, lows, maxBytes, pulseLength, radians, sampleRate, type Burst } from './tones.ts';
 
 /** A burst and its place. */
@@ -9,12 +9,12 @@ export interface PlacedBurst extends Burst {
 
 /** Samples per level. */
 const hop = 40;
-/** Part of the loud level that a pulse exceeds, and the part of its length for which it does. */
+/** Fraction of the loud level that a pulse exceeds, and the fraction of its length for which it does. */
 const edge = 0.25;
 const loudPart = 0.67;
-/** No burst is longer, in samples. */
+/** Maximum length of a burst, in samples. */
 const longest = (maxBytes + 2) * pulseLength(0.25) * 1.1;
-/** Part of the energy of a pulse that is in its two tones: 0.8 as spoken, below 0.1 in noise. */
+/** Minimum fraction of the energy of a pulse that is in its two tones: 0.8 as synthesized, below 0.1 in noise. */
 const minPurity = 0.2;
 
 interface Run {
@@ -22,7 +22,7 @@ interface Run {
   readonly end: number;
 }
 
-/** Reads a sound piece by piece, and finds the bursts in it. Other sounds are skipped. */
+/** Reads audio piece by piece and finds the bursts in it. Other sounds are skipped. */
 export class ToneReader {
   readonly #threshold: number;
   /** The samples since `#from`. */
@@ -34,7 +34,7 @@ export class ToneReader {
   #start: number | undefined;
   #pulses: Run[] = [];
 
-  /** `level`: as `loudLevel` returns it. */
+  /** `level`: the result of `loudLevel`. */
   constructor(level: number) {
     this.#threshold = 2 * hop * (edge * level) ** 2;
   }
@@ -71,7 +71,7 @@ export class ToneReader {
     }
     const pulses = this.#pulses;
     const last = pulses.at(-1);
-    // Between pulses, it is quiet for half of a pulse; between bursts, for more than three.
+    // The silence between pulses lasts half a pulse; the silence between bursts, more than three pulses.
     if (!last || (!isLoud && at - last.end <= 1.7 * typicalLength(pulses))) return undefined;
     this.#pulses = [];
     return readBurst(pulses, this.#samples, this.#from);
@@ -102,7 +102,10 @@ export function countLevels(samples: Int16Array, levels: Levels): void {
   }
 }
 
-/** The level that a tenth of the sound without its silence exceeds. The loudest may be an accident of libopus. */
+/**
+ * Returns the level that a tenth of the audio, not counting silence, exceeds. The loudest samples may be artifacts of
+ * libopus.
+ */
 export function loudLevel(levels: Levels): number {
   const loud = levels.subarray(4);
   let left = loud.reduce((sum, count) => sum + count, 0) * 0.9;
@@ -111,7 +114,7 @@ export function loudLevel(levels: Levels): number {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns undefined for other sounds. Codecs may hide the end of a pulse, so its length is tried. */
+/** Returns undefined for other sounds. Codecs may hide the end of a pulse, so several lengths are tried. */
 function readBurst(runs: readonly Run[], samples: Int16Array, from: number): PlacedBurst | undefined {
   const [start = 0, end = 0] = [runs[0]?.start, runs.at(-1)?.end];
   const likely = Math.round((end - start) / (typicalLength(runs) / loudPart) + 1 - loudPart);

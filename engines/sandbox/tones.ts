@@ -6,12 +6,12 @@
 
 /** Hz. */
 export const sampleRate = 16_000;
-/** A byte, at a speed of 1. Shorter ones than at a speed of 2 do not survive codecs. */
+/** Length of the pulse for a byte at a speed of 1. Pulses shorter than at a speed of 2 do not survive codecs. */
 const msPerPulse = 50;
 const maxSpeed = 2;
 /** The pause between two bursts, in pulses: longer than any pause within a burst, shorter than the end of a turn. */
 const pulsesBetween = 2;
-/** Longer words are several bursts, so that a recording can be cut within them. */
+/** Longer words are split into several bursts, so that a recording can be cut within them. */
 export const maxBytes = 24;
 
 export const lows = Array.from({ length: 16 }, (_, index) => 500 + 70 * index);
@@ -25,7 +25,7 @@ export interface Burst {
   readonly text: string;
   /** 0 to 7. */
   readonly voice: number;
-  /** Continues the word of the burst before, without a space. */
+  /** True if the burst continues the word of the previous burst, without a space. */
   readonly isContinued: boolean;
 }
 
@@ -46,7 +46,10 @@ function piecesOf(word: string): string[] {
   return pieces;
 }
 
-/** Returns a function that speaks bursts at this speed. The tones of a pulse are computed once: texts may have 128 KB. */
+/**
+ * Returns a function that speaks bursts at this speed. The tones of a pulse are computed once: texts may be up to 128
+ * KB long.
+ */
 export function createTones(speed: number): (burst: Burst) => Int16Array {
   const length = pulseLength(speed);
   const [low, high] = [lows, highs].map((tones) => tones.map((hertz) => pulseOf(hertz, length)));
@@ -75,7 +78,10 @@ export function silenceBetween(speed: number): Int16Array {
 
 export const radians = (2 * Math.PI) / sampleRate;
 
-/** Between -600 and 600, the same in every burst. Without it, the predictor of libopus is unstable and distorts pulses. */
+/**
+ * Noise between -600 and 600, the same in every burst. Without noise, the predictor of libopus is unstable and distorts
+ * pulses.
+ */
 const noise = createNoise((maxBytes + 2) * pulseLength(1));
 
 function createNoise(length: number): Float32Array {

@@ -19,7 +19,7 @@ export interface HostOptions {
   readonly config: Readonly<Record<string, unknown>>;
   readonly threads: number;
   readonly pieceSeconds: number;
-  /** Member of `config` whose `language` is that of the question, if the model accepts one. */
+  /** The member of `config` whose `language` is set to the language of the question, if the model accepts one. */
   readonly hint?: string;
 }
 
@@ -59,7 +59,7 @@ serveQuestions(async (question, { say, signal }) => {
   }
 });
 
-/** With a hint, one piece at a time: the library has one language for all of them. */
+/** With a hint, transcribes one piece at a time, because the library has one language for all of them. */
 function recognize(samples: Float32Array, language: string): Promise<Recognized> {
   if (hint === undefined) return decode(samples);
   const next = last.then(() => {
@@ -81,7 +81,7 @@ function configFor(language: string): object {
   return { modelConfig: { ...config, ...hinted, numThreads: threads, debug: 0, provider: 'cpu' } };
 }
 
-/** Some models fail with less than 0.1 s. */
+/** Some models fail on less than 0.1 s of audio. */
 function padded(samples: Float32Array): Float32Array {
   if (samples.length >= sampleRate / 2) return samples;
   const longer = new Float32Array(sampleRate / 2);

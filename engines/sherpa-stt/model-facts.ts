@@ -15,7 +15,10 @@ export interface ModelFacts {
   readonly pieceSeconds: number;
   /** The languages that it transcribes; undefined if the files do not say. */
   readonly languages?: readonly string[];
-  /** Member of `config` whose `language` is that of a request. Other models find the language themselves. */
+  /**
+   * The member of `config` whose `language` is set to the language of a request. Other models detect the language
+   * themselves.
+   */
   readonly hint?: string;
 }
 

@@ -9,7 +9,7 @@ import type { ModelFacts, ModelFiles, UsableModel } from './model-facts.ts';
 import type { ModelOptions } from './options.ts';
 
 export interface Model extends ModelOptions {
-  /** Those of the catalog. */
+  /** The downloads of the model in the catalog. */
   readonly downloads: readonly FilesAsset[];
   /** Checks the files again only if they have changed. */
   readonly inspect: () => Promise<ModelFiles>;
@@ -48,7 +48,7 @@ export function abilitiesOf(model: Model, found: ModelFiles): Required<Pick<Mode
   return { supports, languages: acceptedLanguages(model, found) };
 }
 
-/** The settings take precedence. The files of most models do not name a language: these accept none. */
+/** The settings take precedence. The files of most models do not name a language; such models accept none. */
 function acceptedLanguages({ language, downloads: [download] }: Model, found: ModelFiles): readonly string[] {
   if (language !== undefined) return [language];
   return (found.ok ? found.languages : undefined) ?? languagesOf(download?.id) ?? [];

@@ -1,9 +1,9 @@
-/** Moonshine, versions 1 and 2. Its files have no metadata: their names tell them apart. */
+/** Moonshine, versions 1 and 2. Its files have no metadata, so their names determine the version. */
 import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { checkTokens } from './tokens.ts';
 
-/** It returns nothing for more than about 9 s, and no times. */
+/** Moonshine returns nothing for audio longer than about 9 s, and reports no times. */
 const traits = { hasTimes: false, pieceSeconds: 8 } as const;
 
 const eitherSize = (name: string): readonly string[] => [`${name}.onnx`, `${name}.int8.onnx`];

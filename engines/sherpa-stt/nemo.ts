@@ -51,7 +51,7 @@ export const nemoTransducer: Family<ModelFacts> = {
   },
 };
 
-/** As the model card of Parakeet TDT 0.6B v3 lists them. It finds the language itself. */
+/** The languages in the model card of Parakeet TDT 0.6B v3. The model detects the language itself. */
 export const parakeetLanguages = 'bg cs da de el en es et fi fr hr hu it lt lv mt nl pl pt ro ru sk sl sv uk'.split(
   ' ',
 );

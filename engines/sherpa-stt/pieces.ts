@@ -9,7 +9,7 @@ export interface Piece {
 }
 
 /**
- * Yields pieces at 16 kHz of at most so many seconds. A piece ends at the quietest point of its last third. Its samples
+ * Yields pieces of at most `maxSeconds`, at 16 kHz. A piece ends at the quietest point of its last third. Its samples
  * are valid until the next piece is requested.
  */
 export async function* piecesOf(audio: AsyncIterable<Int16Array>, maxSeconds: number): AsyncGenerator<Piece> {

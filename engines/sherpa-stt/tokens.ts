@@ -1,10 +1,13 @@
-/** Checks tokens.txt: each line is a symbol and its id. The library exits, or loses words, where it is wrong. */
+/** Checks tokens.txt: each line is a symbol and its id. If the file is wrong, the library exits or loses words. */
 import { Unusable, explained, readText } from '../lib/model-files.ts';
 
 export interface TokenRules {
-  /** Ids below it must have a symbol: the others have no sound. Defaults to the number of lines if not specified. */
+  /**
+   * Ids below this number must have a symbol; the others have no sound. Defaults to the number of lines if not
+   * specified.
+   */
   readonly size?: number;
-  /** Where the blank must be: at any id, or after all others. Not required if not specified. */
+  /** The required id of the blank: any, or the last one. Defaults to no required blank if not specified. */
   readonly blank?: 'any' | 'last';
   /** The symbols are written in base64. */
   readonly isBase64?: boolean;

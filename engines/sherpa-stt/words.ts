@@ -17,7 +17,7 @@ const pauseMs = 1_000;
 /** Words that decide whether a full stop ends a sentence; where words have no spaces, they are characters. */
 const lookBack = 8;
 
-/** Characters of languages that write no spaces: each is a word, also between words that are marked. */
+/** Characters of languages without spaces: each is a word, even between words that are marked. */
 const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /** A word ends where the next token begins; the last word ends with the piece. */

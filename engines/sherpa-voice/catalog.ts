@@ -31,7 +31,7 @@ function piper(id: string, { model, config, ...more }: Voice): CatalogModel {
   };
 }
 
-/** Digests that projects independent of each other have for the same commit. The lexicons are not needed. */
+/** Several independent projects have the same digests for this commit. The lexicons are not needed. */
 const kokoro: CatalogModel = {
   label: 'Kokoro (54 voices)',
   purpose: 'Good for natural speech in six languages; it needs a fast machine.',

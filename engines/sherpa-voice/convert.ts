@@ -34,7 +34,7 @@ export async function convertVoice(voice: UsableVoice, context: Context): Promis
   return { config: voice.configure(directory), session: join(directory, 'session.conf') };
 }
 
-/** Deletes the conversions of a voice that is removed. */
+/** Deletes the conversions of a voice that has been removed. */
 export async function removeConversions(file: string, { dataDir }: Context): Promise<void> {
   const parent = join(dataDir, 'voices');
   if (existsSync(parent)) await removeOthers(parent, `${basename(file, '.onnx')}-${digest(file)}-`, '');

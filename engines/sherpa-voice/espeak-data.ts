@@ -16,7 +16,7 @@ export interface EspeakData {
 
 type Context = Pick<EngineContext, 'env' | 'resolve' | 'dataDir'>;
 
-/** Order: the option, the installed program's, the package's. A named directory has no fallback. */
+/** Order: the directory of the option, of the installed program, of the package. A named directory has no fallback. */
 export function findEspeakData(named: string | undefined, context: Context): EspeakData | undefined {
   if (named !== undefined) return isData(context.resolve(named)) ? existing(context.resolve(named)) : undefined;
   const program = findExecutable('espeak-ng', context.env.PATH ?? '');
@@ -30,7 +30,7 @@ const isData = (directory: string): boolean => existsSync(join(directory, 'phont
 
 const triplets: Readonly<Record<string, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
-/** Debian installs it below lib/TRIPLET, others below share or lib. */
+/** Debian installs the data below lib/TRIPLET, other systems below share or lib. */
 function dataOf(program: string): string | undefined {
   const prefix = dirname(dirname(program));
   const places = ['share', 'lib', join('lib', triplets[process.arch] ?? '')];

@@ -1,8 +1,9 @@
 /**
  * Keeps one voice in memory and speaks with it. sherpa-onnx ends its process on bad files, and contains eSpeak NG
- * (GPL-3.0), so it runs in a program of its own.
+ * (GPL-3.0), so it runs in its own program.
  *
- * Question: `HostQuestion`. Answers: {"sound": base64 of mono s16le}, in order. A synthesis in progress cannot be stopped.
+ * Question: `HostQuestion`. Answers: {"sound": base64 of mono s16le}, in order. A synthesis in progress cannot be
+ * stopped.
  */
 import { serveQuestions, type Caller, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary } from '../lib/sherpa/program.ts';
@@ -16,7 +17,7 @@ export interface HostOptions {
   /** A file with options of ONNX Runtime. */
   readonly session: string;
   readonly threads: number;
-  /** Spoken before it is ready. */
+  /** Spoken before the program reports that it is ready. */
   readonly first: HostQuestion;
 }
 

@@ -46,7 +46,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
     library,
     /** Returns what is missing for a voice. Answers from memory. */
     missing,
-    /** Looks again for the library and the data. */
+    /** Searches for the library and the data again. */
     look(): void {
       library.look();
       espeak = findEspeakData(data, context);
@@ -77,7 +77,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   }
 }
 
-/** Spoken once after loading: a file that is broken inside ends the program then, and not in the middle of a request. */
+/** Spoken once after loading: a corrupt file ends the program at that time, not in the middle of a request. */
 function firstQuestion({ speakers: [speaker] }: UsableVoice): HostQuestion {
   return { text: '1.', speaker: speaker?.number ?? 0, speed: 1, lang: speaker?.lang };
 }

@@ -7,7 +7,7 @@ export const kitten = styleFamily({
   title: 'Kitten',
   type: 'kitten-tts',
   dimensions: 2,
-  // 143 MB with the 8-bit weights of Nano: a published figure of others
+  // 143 MB with the 8-bit weights of Nano, according to third parties
   memoryBeside: 125_000_000,
   signs: () => '.',
   describe({ metadata, names, paths: { model = '' } }) {

@@ -10,8 +10,8 @@ type Tongue = Pick<FileSpeaker, 'language' | 'locale' | 'lang'>;
 const american: Tongue = { language: 'en', locale: 'en-US', lang: 'en-us' };
 
 /**
- * By the first letter of a speaker's name. `lang` is a voice of eSpeak NG, which knows no `en-gb` and no `fr-fr`.
- * Japanese (j) is missing, because Kokoro was trained with other phonemes than those of eSpeak NG.
+ * By the first letter of a speaker's name. `lang` is a voice of eSpeak NG, which has neither `en-gb` nor `fr-fr`.
+ * Japanese (j) is missing, because Kokoro was trained with phonemes other than those of eSpeak NG.
  */
 const tongues: Readonly<Record<string, Tongue>> = {
   a: american,
@@ -23,7 +23,7 @@ const tongues: Readonly<Record<string, Tongue>> = {
   p: { language: 'pt', locale: 'pt-BR', lang: 'pt-br' },
 };
 
-/** Chinese characters are looked up in the lexicon; eSpeak NG speaks the other ones. */
+/** Chinese characters are looked up in the lexicon; eSpeak NG speaks the others. */
 const mandarin: Tongue = { language: 'zh', locale: 'zh', lang: 'en-us' };
 
 export const kokoro = styleFamily({
@@ -32,9 +32,12 @@ export const kokoro = styleFamily({
   type: 'kokoro',
   files: { lexicon: ['lexicon-zh.txt'] },
   dimensions: 3,
-  // 750 MB with 32-bit weights (310 MB), and 330 MB with 8-bit weights: published figures of others
+  // 750 MB with 32-bit weights (310 MB), and 330 MB with 8-bit weights, according to third parties
   memoryBeside: 425_000_000,
-  /** Version 2 (1.0 and 1.1) loops forever at one of these that has no number; version 1 ends at a full stop. */
+  /**
+   * Version 2 (1.0 and 1.1) loops forever at one of these characters if it has no number; version 1 exits at a full
+   * stop without one.
+   */
   signs: (metadata) => (isMultilingual(metadata) ? ';:,.!?—…"()“”' : '.'),
   describe({ metadata, names, paths: { model = '', lexicon = '' } }) {
     const hasLexicon = isMultilingual(metadata) && existsSync(lexicon) && !lexicon.includes(','); // it is a list
@@ -45,14 +48,15 @@ export const kokoro = styleFamily({
     explained(model, () => {
       if (speakers.length === 0) throw new Unusable('it has no voice of a supported language');
     });
-    // The library wants one of both for version 2. It never reads the English lexicons, since the model names eSpeak NG.
+    // For version 2, the library requires one of the two. It never reads the English lexicons, since the model names
+    // eSpeak NG.
     return { speakers, config: hasLexicon ? { lexicon } : isMultilingual(metadata) ? { lang: 'en-us' } : {} };
   },
 });
 
 const isMultilingual = (metadata: Metadata): boolean => Number(metadata.get('version') ?? 1) >= 2;
 
-/** Undefined for a language that is not supported. A name of another form is taken for American English. */
+/** Returns undefined for an unsupported language. A name in another format counts as American English. */
 function tongueOf(name: string, hasLexicon: boolean): Tongue | undefined {
   const [, letter] = /^([a-z])[fm](?:_|$)/.exec(name) ?? [];
   if (letter === 'z') return hasLexicon ? mandarin : undefined;

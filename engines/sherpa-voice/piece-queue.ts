@@ -4,7 +4,7 @@ import { raceAbort } from '../../lib/abort.ts';
 
 export interface PieceOptions {
   readonly signal: AbortSignal;
-  /** When the queue is full, a speech that has begun waits for room; one that has not is refused. */
+  /** When the queue is full, a synthesis that has begun waits for room; one that has not begun is rejected. */
   readonly hasBegun: boolean;
 }
 

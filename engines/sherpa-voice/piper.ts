@@ -15,14 +15,14 @@ export interface PiperFacts extends VoiceFacts {
   readonly metadata: ReadonlySet<string>;
 }
 
-/** Beside the file: 75 MB once it is loaded, and what the library keeps after 10 s of audio. */
+/** Memory in addition to the file: 75 MB once it is loaded, plus what the library keeps after 10 s of audio. */
 const memoryBeside = 475_000_000;
 
 /** Reads the files again only when they have changed. */
 export const rememberPiper = (file: string): (() => Promise<Judged<PiperFacts>>) =>
   rememberFiles([file, `${file}.json`], () => inspectPiper(file));
 
-/** Piper's voices with many speakers have 20 kB. */
+/** For Piper's voices with many speakers, this file has 20 kB. */
 const maxConfigLength = 4_194_304;
 
 export function inspectPiper(file: string): PiperFacts {

@@ -1,17 +1,23 @@
-/** Synthesizes a text piece by piece; the next piece is made while one is read. */
+/** Synthesizes a text piece by piece; the next piece is synthesized while the current one is read. */
 import { EngineError, type Resident } from '../contract/index.ts';
 import { sentenceEnds } from '../../lib/sentences.ts';
 import { piecesOf, type Piece } from '../../lib/spoken-pieces.ts';
 import { prefetch } from '../lib/prefetch.ts';
 import type { HostQuestion } from './host.ts';
 
-/** In code points. The library keeps the memory of its longest piece: 10 s of sound, 400 MB. */
+/**
+ * Maximum length of a piece in code points. The library keeps the memory of its longest piece: 400 MB for 10 s of
+ * audio.
+ */
 const longest = 120;
 
-/** The first audio arrives when the first piece is done, but voices swallow parts of very short sentences. */
+/** The first audio arrives when the first piece is done, but voices drop parts of very short sentences. */
 const shortestFirst = 12;
 
-/** Voices make no pause at an empty line, at an ellipsis, and between a full stop and a small letter on the next line. */
+/**
+ * Voices do not pause at an empty line, at an ellipsis, or between a full stop and a lower-case letter on the next
+ * line.
+ */
 const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+|(?<=\p{Sentence_Terminal}["'”’»」』)\]]?)[^\S\n]*\n/u;
 
 /** Other line ends within a paragraph are spaces. */

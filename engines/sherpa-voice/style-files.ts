@@ -11,15 +11,18 @@ interface StyleFamily {
   readonly title: string;
   /** The `model_type` of the model. */
   readonly type: string;
-  /** Files that a folder may have beside the common ones. */
+  /** Files that a folder may have in addition to the common ones. */
   readonly files?: Family<unknown>['files'];
   /** Numbers in its `style_dim`: rows, 1 and columns, or rows and columns. */
   readonly dimensions: 2 | 3;
-  /** Memory in bytes beside the model. */
+  /** Memory in bytes in addition to the model. */
   readonly memoryBeside: number;
-  /** Signs without which the library ends, or does not end, at a text that has them. */
+  /**
+   * Characters that the token table must have: otherwise, the library exits or loops forever on a text that contains
+   * them.
+   */
   readonly signs: (metadata: Metadata) => string;
-  /** Its speakers, and what its configuration has beside the files. `names`: those of the speakers, by number. */
+  /** Returns the speakers, and the configuration apart from the files. `names`: names of the speakers, by number. */
   readonly describe: (model: FolderFiles & { readonly names: readonly string[] }) => {
     readonly speakers: VoiceFacts['speakers'];
     readonly config?: Readonly<Record<string, unknown>>;
@@ -59,7 +62,7 @@ function judge(found: FolderFiles, own: StyleFamily): VoiceFacts {
 /** Rows and columns of a style. Published styles have up to 510 and 256. */
 const maxInStyle = 10_000;
 
-/** Throws for metadata with which the library ends its process, or makes noise. `bytes` is the size of all styles. */
+/** Throws for metadata with which the library would exit or produce noise. `bytes` is the size of all styles. */
 function factsOf(metadata: Metadata, { dimensions }: StyleFamily, bytes: number) {
   const sampleRate = sampleRateOf(metadata.get('sample_rate'));
   const count = speakerCountOf(metadata.get('n_speakers'), 'n_speakers', bytes);
@@ -86,7 +89,9 @@ function namesOf(metadata: Metadata, count: number): string[] {
   throw new Unusable(`it has ${count} speakers, but ${new Set(names).size} names`);
 }
 
-/** Of English, from all parts of the table: the library skips what a table that is cut lacks. */
+/**
+ * Phonemes of English, from all parts of the table: the library silently skips phonemes that a truncated table lacks.
+ */
 const phonemes = ' aˈːᵻ';
 
 const maxTableLength = 65_536;
@@ -94,7 +99,7 @@ const maxTableLength = 65_536;
 /** All published models of both families have the table of StyleTTS 2. Its size is not in their metadata. */
 const tableSize = 178;
 
-/** The library ends its process at a line of another form, and at the first text with a number outside of the table. */
+/** The library exits on a line in another format, and on the first text with a number outside the table. */
 function checkTokens(text: string, signs: string): void {
   const lines = text.split('\n').filter((line) => line !== '');
   const tokens = lines.map((line) => /^(.) (\d{1,6})\r?$/u.exec(line) ?? wrongLine(line));

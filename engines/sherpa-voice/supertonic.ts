@@ -6,7 +6,7 @@ import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
 import { readInputs } from '../lib/sherpa/onnx-file.ts';
 import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
 
-/** The input that only this model has: two that are swapped end the process. */
+/** The input that only this model has: two swapped models would end the process. */
 const inputs = {
   durationPredictor: 'style_dp',
   textEncoder: 'style_ttl',
@@ -16,7 +16,7 @@ const inputs = {
 
 const eitherSize = (name: string): readonly string[] => [`${name}.onnx`, `${name}.int8.onnx`];
 
-/** The languages of version 3. The first is that of requests without a language. */
+/** The languages of version 3. The first one is used for requests without a language. */
 const languages = 'en,ar,bg,cs,da,de,el,es,et,fi,fr,hi,hr,hu,id,it,ja,ko,lt,lv,nl,pl,pt,ro,ru,sk,sl,sv,tr,uk,vi'.split(
   ',',
 );
@@ -63,7 +63,7 @@ function requireInput(file: string, input: string): void {
   });
 }
 
-/** Each voice speaks every language: `de-0` is the first voice in German. The files have no names of voices. */
+/** Each voice speaks every language: `de-0` is the first voice in German. The files contain no voice names. */
 function speakersOf(count: number): FileSpeaker[] {
   return languages.flatMap((language) =>
     Array.from({ length: count }, (_, number) => {
@@ -94,7 +94,9 @@ function readTable(file: string): (character: string) => boolean {
   };
 }
 
-/** The sizes of its two tables, and their numbers. With other sizes, the models end the process. */
+/**
+ * Checks the sizes of both tables and returns the number of voices. With other sizes, the models would end the process.
+ */
 function countVoices(file: string): number {
   const bytes = readBytes(file, maxBytes);
   if (bytes.length < 48) throw new Unusable('it is cut');

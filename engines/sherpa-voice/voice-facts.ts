@@ -23,7 +23,7 @@ export interface VoiceFacts {
   readonly configure: (directory: string) => Readonly<Record<string, unknown>>;
   /** Writes what the library needs beyond the files of the voice. */
   readonly convert?: (directory: string) => Promise<void>;
-  /** Returns what the library can speak in a language; without a letter, a digit or a symbol, that is silence. */
+  /** Returns what the library can speak in a language; a text without a letter, a digit or a symbol is silence. */
   readonly toSpeakable: (text: string, language: string | null) => string;
 }
 
@@ -43,7 +43,7 @@ export interface FileSpeaker {
 export type VoiceFile = Judged<VoiceFacts>;
 export type UsableVoice = Extract<VoiceFile, { readonly ok: true }>;
 
-/** Published voices have up to 904. Each is a voice of the listing. */
+/** Published voices have up to 904. Each speaker is listed as a voice. */
 const maxSpeakers = 10_000;
 /** The embedding of a speaker has at least 64 numbers. */
 const leastSpeakerBytes = 64;
@@ -53,7 +53,7 @@ export function speakerCountOf(value: unknown, name: string, bytes: number): num
   return requireCount(value, name, Math.min(maxSpeakers, Math.max(1, Math.floor(bytes / leastSpeakerBytes))));
 }
 
-/** With other rates the library divides by zero, or the encoders refuse. Throws `Unusable`. */
+/** With other rates, the library divides by zero, or the encoders fail. Throws `Unusable`. */
 export function sampleRateOf(value: unknown): number {
   const rate = Number(value);
   if (Number.isInteger(rate) && rate >= 8_000 && rate <= 48_000) return rate;

@@ -90,7 +90,7 @@ export function findSpeaker({ voices, speakers }: VoiceSet, call: SpeechCall, de
 const voiceOf = (voices: readonly InspectedVoice[], speaker: string): InspectedVoice | undefined =>
   voices.find(({ id }) => speaker === id || speaker.startsWith(`${id}/`));
 
-/** Returns why a voice cannot be used, or without a name why no voice can. */
+/** Returns why a voice cannot be used or, without a name, why no voice can be used. */
 export function problemOf(voices: readonly InspectedVoice[], speaker: string | undefined): string {
   const voice = speaker === undefined ? voices.find(({ found }) => !found.ok) : voiceOf(voices, speaker);
   return voice?.found.ok === false ? `${voice.found.detail}.` : `There is no voice "${speaker ?? ''}".`;

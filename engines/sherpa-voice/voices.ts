@@ -73,7 +73,7 @@ export const expectedVoices = ({ id, download }: VoiceSource): Voice[] =>
 
 let names: Intl.DisplayNames | undefined;
 
-/** The names are loaded on first use: that takes 9 ms. */
+/** The names are loaded on first use, because loading takes 9 ms. */
 function languageName(locale: string): string | undefined {
   names ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   try {
@@ -84,8 +84,8 @@ function languageName(locale: string): string | undefined {
 }
 
 /**
- * Returns the requested voice, else the default one, or the first that speaks the requested language; undefined if no voice
- * is usable.
+ * Returns the requested voice, or else the default voice or the first that speaks the requested language; undefined if
+ * no voice is usable.
  */
 export function chooseSpeaker(
   speakers: readonly Speaker[],

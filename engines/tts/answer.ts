@@ -5,7 +5,7 @@ import { unexpected } from '../lib/provider/failures.ts';
 import { readErrorText, readText, tooLarge, type HttpAnswer } from '../lib/provider/transport.ts';
 import type { LinkedSignal } from '../../lib/abort.ts';
 
-/** Held in memory as text: 24 MB of audio, that is 25 minutes of mp3 at 128 kbit/s or 8 minutes of WAV at 24 kHz. */
+/** Held in memory as text: 24 MB of audio, which is 25 minutes of mp3 at 128 kbit/s or 8 minutes of WAV at 24 kHz. */
 const maxJsonBytes = 32 * 2 ** 20;
 
 export interface ReadOptions {
@@ -18,7 +18,7 @@ export interface ReadOptions {
   readonly outline: (text: string) => string;
 }
 
-/** Throws `provider-bad-response` or `provider-timeout`, also in the middle of the audio, or the signal's reason. */
+/** Throws `provider-bad-response` or `provider-timeout`, even in the middle of the audio, or the signal's reason. */
 export async function* readAudio(answer: HttpAnswer, options: ReadOptions): AsyncGenerator<Uint8Array> {
   const { lifetime, outline } = options;
   const mediaType = [answer.headers['content-type']].flat()[0]?.split(';')[0]?.trim().toLowerCase() ?? '';

@@ -1,4 +1,4 @@
-/** Hosted speech: any provider with OpenAI's /audio/speech or a similar API. The text leaves this machine. */
+/** Hosted speech: any provider with OpenAI's /audio/speech or a similar API. The text is sent to the provider. */
 import { defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
 import { findModel } from '../lib/find-model.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';

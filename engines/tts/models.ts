@@ -24,7 +24,7 @@ export interface Model {
   readonly voiceFor: (call: Pick<SpeechCall, 'voice' | 'language'>) => string | undefined;
 }
 
-/** Throws when the settings contradict themselves. */
+/** Throws if the settings contradict each other. */
 export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<RemoteModels, 'of'>): Model {
   const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
   const { id, remoteId = id, name, defaultVoice, sampleRate = pcmFormat.sampleRate, instructions } = given;
@@ -79,7 +79,10 @@ function toVoice(options: string | VoiceOptions): Voice {
   return { id, name: name ?? id, language: language ?? null };
 }
 
-/** The voice of the request, else one that speaks its language, else the default; the default comes first in both. */
+/**
+ * Returns the voice of the request, or else one that speaks its language, or else the default voice; in both cases, the
+ * default is preferred.
+ */
 function chooseAmong(voices: readonly Voice[], model: string, defaultVoice: string | undefined): Model['voiceFor'] {
   const known = voices.map(({ id }) => id).join(', ');
   const preferred = defaultVoice === undefined ? voices[0] : voices.find(({ id }) => id === defaultVoice);

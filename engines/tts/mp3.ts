@@ -9,7 +9,7 @@ export function isMp3(head: Buffer): boolean {
   return isId3(head) || frameLength(head) !== undefined;
 }
 
-/** Stricter, for streams that may be raw samples: these may look like one frame header, but not like two. */
+/** A stricter check for streams that may be raw samples, which may look like one frame header, but not like two. */
 export async function isSurelyMp3(stream: ByteReader): Promise<boolean> {
   const head = await stream.peek(headerBytes);
   const length = frameLength(head);
@@ -120,7 +120,10 @@ function marksEnd(bytes: Buffer, length: number, mark: string): boolean {
   return bytes.length >= length && bytes.subarray(-length).toString('latin1', 0, mark.length) === mark;
 }
 
-/** From the header or the footer. The size field covers the items and the footer; a flag tells whether there is a header. */
+/**
+ * Returns the length given in the header or the footer. The size field covers the items and the footer; a flag
+ * indicates whether there is a header.
+ */
 function apeLength(header: Buffer): number {
   const [size, flags] = [header.readUInt32LE(12), header.readUInt32LE(20)];
   return Math.max(size, apeHeaderBytes) + (flags >>> 31 === 1 ? apeHeaderBytes : 0);
@@ -131,7 +134,10 @@ function isApeHeader(bytes: Buffer): boolean {
   return (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
 }
 
-/** Header, content (its length has seven bits per byte), and a footer if its flag is set (ID3v2.4, section 3.1). */
+/**
+ * Returns the length of the header, the content (seven bits per byte in the size field), and a footer if its flag is
+ * set (ID3v2.4, section 3.1).
+ */
 function tagLength(head: Buffer): number {
   const [flags = 0, a = 0, b = 0, c = 0, d = 0] = head.subarray(5);
   const content = ((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f);
@@ -143,7 +149,7 @@ function isInfo(frame: Buffer): boolean {
   return /Xing|Info|VBRI/.test(frame.toString('latin1', 4, 44));
 }
 
-/** In bytes; undefined if there is no layer III frame header. */
+/** Returns the length in bytes; undefined if there is no layer III frame header. */
 function frameLength(head: Buffer): number | undefined {
   return head.length < 4 ? undefined : readMp3Frame(head.readUInt32BE(0))?.bytes;
 }

@@ -40,7 +40,7 @@ function misconfigured(what: string, cause: Error): EngineError {
   });
 }
 
-/** By `param`, else by the message, ignoring the word inside model names ("grok-voice-tts"). */
+/** Decides by `param` or, if it is empty, by the message, ignoring the word inside model names ("grok-voice-tts"). */
 function isAbout({ param, message, code }: Refusal, field: string): boolean {
   if (param !== '') return new RegExp(`^${field}`, 'i').test(param);
   return code !== 'model_not_found' && new RegExp(`(?<![-/\\w])${field}`, 'i').test(complaint(message));

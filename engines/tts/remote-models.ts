@@ -9,7 +9,7 @@ export interface RemoteModels {
   of(remoteId: string): readonly Voice[] | undefined;
   /** Whether a model is local there; undefined while unknown. */
   isLocal(remoteId: string): boolean | undefined;
-  /** Rejects with an `EngineError`. The latest list is kept then. */
+  /** Rejects with an `EngineError`, in which case the latest list is kept. */
   readonly fetch: (signal: AbortSignal) => Promise<void>;
 }
 

@@ -39,9 +39,9 @@ export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
  * Builds the missing programs for this machine (whisper.cpp compiles with -march=native). The caller holds the lock of
  * whisper-cli. An interrupted build is resumed with its compiled objects.
  *
- * A build takes 2 minutes on 2 fast cores, and 10 or more on a slow or busy machine; the timeout is 30 minutes. Rejects with an error that names the missing
- * tools or contains the last lines of the failed command, or with the signal's reason. A failed build leaves no
- * process, and only the files that the next call resumes from.
+ * A build takes 2 minutes on 2 fast cores, and 10 or more on a slow or busy machine; the timeout is 30 minutes. Rejects
+ * with an error that names the missing tools or contains the last lines of the failed command, or with the signal's
+ * reason. A failed build leaves no process, and only the files that the next call resumes from.
  */
 export async function buildWhisper(build: Build): Promise<void> {
   const pathOf = (program: Program) => builtProgramPath(build.dataDir, program);
@@ -103,7 +103,7 @@ async function buildIn(
   }
 }
 
-/** The folder gets its name when it is complete. */
+/** The folder gets its final name only when it is complete. */
 async function unpackSource(directory: ToolDirectory, tools: Toolchain, part: PackagePart): Promise<string> {
   const source = join(directory.path, 'source');
   if (!existsSync(source)) await rename(await unpackPart(part, directory, tools), source);

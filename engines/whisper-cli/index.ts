@@ -89,7 +89,7 @@ async function createWhisper(options: Options, context: EngineContext): Promise<
   function groups(): AssetGroup[] {
     const { extras } = programs;
     return [
-      // First: without it, silence and noise are transcribed, and it is smaller than the rest.
+      // Installed first: without it, silence and noise are transcribed, and it is smaller than the rest.
       ...(activity?.groups ?? []),
       ...groupsOf({ part: 'transcription', extras, isAutomatic: true }),
     ];

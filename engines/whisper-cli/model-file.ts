@@ -9,7 +9,7 @@ export type ModelFile =
       readonly bytes: number;
       /** False for English-only models. */
       readonly multilingual: boolean;
-      /** Models since large-v3 have a word more in their vocabulary, for Cantonese. */
+      /** Models since large-v3 have one more token in their vocabulary, for Cantonese. */
       readonly knowsCantonese: boolean;
     }
   | {
@@ -59,7 +59,7 @@ function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-mo
 
 const magic = 0x67676d6c;
 const minMultilingualVocabulary = 51_865;
-/** Of a window of 400 samples. */
+/** Number of frequencies of a window of 400 samples. */
 const frequencies = 201;
 
 /**
@@ -107,7 +107,10 @@ function readHyperparameters(cursor: Cursor): { vocabulary: number; bands: numbe
   return { vocabulary, bands, tensors: 11 + 15 * encoder.layers + 24 * decoder.layers };
 }
 
-/** In q2_K, the smallest type. An encoder layer has at least 12 * state^2 weights, a decoder layer 16 * state^2. */
+/**
+ * Bytes per weight in q2_K, the smallest type. An encoder layer has at least 12 * state^2 weights, a decoder layer 16 *
+ * state^2.
+ */
 const leastBytesPerWeight = 84 / 256;
 
 /** whisper.cpp allocates by these numbers before it compares them with the tensors, and divides by the heads. */

@@ -89,7 +89,10 @@ export function fromWhisper(code: string | undefined): string | null {
   return language !== undefined && known.has(language) ? language : null;
 }
 
-/** The languages that the model knows, by its codes: several limit the detection, one is the language, none has no effect. */
+/**
+ * Returns the languages that the model knows, as its codes: several limit the detection, a single one is used as the
+ * language, none has no effect.
+ */
 export function limitTo(
   languages: readonly string[],
   file: Vocabulary,

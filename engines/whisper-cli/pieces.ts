@@ -23,9 +23,9 @@ interface Plan {
 }
 
 /**
- * Joins neighboring spans of speech to pieces, so that the encoder runs as rarely as possible, and then with as little
- * silence as possible. A piece is longer than a window only if its speech has no pause to cut in, or if that saves an
- * encoder run. The pieces never need more encoder runs than the whole recording.
+ * Joins neighboring spans of speech into pieces, so that the encoder runs as rarely as possible, and then with as
+ * little silence as possible. A piece is longer than a window only if its speech has no pause to cut in, or if that
+ * saves an encoder run. The pieces never need more encoder runs than the whole recording.
  */
 export function planPieces(speech: readonly Span[], durationMs: number): readonly Span[] {
   const plans: Plan[] = [{ encodes: 0, ms: 0, from: 0 }];

@@ -21,7 +21,7 @@ export async function runWhisperCli(
     cwd: directory.path,
     env: spinLimit,
     ...(onRaw && {
-      // whisper-cli prints and flushes each segment as soon as it is complete, also with `-np`.
+      // whisper-cli prints and flushes each segment as soon as it is complete, even with `-np`.
       onLine(line: string) {
         const raw = readSegmentLine(line);
         if (raw) onRaw(raw);

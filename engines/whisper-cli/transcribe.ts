@@ -93,7 +93,7 @@ async function transcribeAudio(
 
 /**
  * Transcribes with a program for this recording alone. whisper-host is preferred for a prompt, because every user of
- * the machine can read the arguments of whisper-cli, and for a choice of languages, which whisper-cli does not have.
+ * the machine can read the arguments of whisper-cli, and for a choice of languages, which whisper-cli does not support.
  */
 function transcribeSeparately(
   call: WhisperCall,

@@ -56,7 +56,7 @@ export function parse(content: Buffer): WhisperJson {
   return parsed;
 }
 
-/** The error is logged, and that of V8 would quote the transcript. */
+/** The error is logged, and V8's own error would quote the transcript. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -135,15 +135,15 @@ function tidy(text: string): string {
   return withoutControls(text).replace(/ {2,}/g, ' ').trim();
 }
 
-/** Replaces control characters, which whisper-cli does not escape, by spaces. */
+/** Replaces control characters, which whisper-cli does not escape, with spaces. */
 function withoutControls(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/[\x00-\x1f]/g, ' ');
 }
 
 /**
- * The returned function takes the segments in order, without those to come. It returns each one trimmed, within the
- * recording and not before the one that precedes it, or undefined for silence.
+ * The returned function takes the segments one by one, in order. It returns each one trimmed, within the recording and
+ * not before the one that precedes it, or undefined for silence.
  */
 export function createTimeline(durationMs: number): (raw: RawSegment) => TimedText | undefined {
   let [startMs, endMs] = [0, 0];

@@ -17,12 +17,12 @@ export interface WhisperCall extends Omit<TranscriptionCall, 'recording' | 'mode
   readonly audio: Decoded;
   /** Whisper's language code, or `auto`. */
   readonly language: string;
-  /** With `auto`: the languages to choose from. Only whisper-host does. */
+  /** With `auto`: the languages to choose from. Only whisper-host supports this. */
   readonly languages?: readonly string[];
   readonly threads: number;
   /** Repeats the prompt for every window of 30 s, instead of the first one only. */
   readonly carriesPrompt: boolean;
-  /** Encoder context: 50 per second of audio. Default: that of 30 s. */
+  /** Encoder context: 50 per second of audio. Defaults to the context of 30 s. */
   readonly audioContext: number | undefined;
   readonly requested: Requested;
 }

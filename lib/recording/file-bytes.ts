@@ -8,7 +8,7 @@ export function readAt(file: number, position: number, length: number): Uint8Arr
 
 const windowBytes = 65_536;
 
-/** The same for many small reads near each other, which then cost one read of the file. */
+/** Like `readAt`, for many small reads near each other, which then share one read of the file. */
 export function createReader(file: number): (position: number, length: number) => Uint8Array {
   let start = 0;
   let held = new Uint8Array(0);

@@ -1,4 +1,4 @@
-/** Finds the frames of an MP3 file. Tags, padding, and what is left of cut frames are skipped, as ffmpeg does. */
+/** Finds the frames of an MP3 file. Skips tags, padding, and the remains of cut frames, as ffmpeg does. */
 import { haveSameFormat, readMp3Frame, type Mp3Frame } from '../mp3-frame.ts';
 import { damagedBeforeEnd, DamagedRecording } from './damage.ts';
 import { createReader } from './file-bytes.ts';
@@ -13,7 +13,7 @@ export interface Mp3Piece {
 /** Small, so that a decoded piece stays small even at the lowest bit rate. */
 const pieceBytes = 4096;
 
-/** Throws a `DamagedRecording` when most of the file, or too much before its end, is something else. */
+/** Throws a `DamagedRecording` when most of the file, or too much before its end, is not frames. */
 export function* mp3Pieces(file: number, fileBytes: number): Generator<Mp3Piece> {
   let frames: FrameBytes[] = [];
   let length = 0;
@@ -51,7 +51,7 @@ export function* mp3Frames(file: number, fileBytes: number): Generator<FrameByte
   let inFrames = 0;
   let elsewhere = 0;
   let longest = 0;
-  /** What is between the last frame and here; undefined within frames. */
+  /** The data between the last frame and this position; undefined within frames. */
   let between: { bytes: number; hasTag: boolean } | undefined = { bytes: 0, hasTag: true };
   for (let position = 0; position < fileBytes;) {
     const frame = frameAt(position);
@@ -83,7 +83,10 @@ export function* mp3Frames(file: number, fileBytes: number): Generator<FrameByte
 /** Where recordings are joined, the last frame of one and the first of the next may be cut. */
 const maxCutFrames = 2;
 
-/** The first frame of a recording may hold its length instead of sound. What precedes it is the end of another one. */
+/**
+ * The first frame of a recording may contain its length instead of audio. Data before it is the end of another
+ * recording.
+ */
 function isHeader(frame: Uint8Array): boolean {
   return /Xing|Info|VBRI/.test(Buffer.from(frame.subarray(0, maxHeaderBytes)).toString('latin1'));
 }
@@ -109,6 +112,6 @@ function tagLength(bytes: Uint8Array): number {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, tagHeaderBytes);
   const name = head.toString('latin1', 0, 8);
   if (name.startsWith('ID3')) return 10 + head.subarray(6, 10).reduce((sum, digit) => sum * 128 + (digit & 0x7f), 0);
-  if (name === 'APETAGEX') return tagHeaderBytes + head.readUInt32LE(12); // its own size leaves out the header
+  if (name === 'APETAGEX') return tagHeaderBytes + head.readUInt32LE(12); // the size field excludes the header
   return name.startsWith('TAG') ? id3v1Bytes : 0;
 }

@@ -17,7 +17,7 @@ export function mp4Sections(file: number, fileBytes: number): FileView[] {
   return starts.map((start, i) => ({ start, end: starts[i + 1] ?? fileBytes, patch: typeOf(file, start) }));
 }
 
-/** The demuxer wants a file type first, and reads no more than its name. */
+/** The demuxer requires a file type first, and reads only its name. */
 function typeOf(file: number, start: number): Patch | undefined {
   const first = Buffer.from(readAt(file, start + 4, 4)).toString('latin1');
   return paddings.has(first) ? { position: start + 4, bytes: Buffer.from('ftyp') } : undefined;
@@ -49,7 +49,7 @@ const known = new Set(['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'mfra', '
 
 const fragment = Buffer.from('moof');
 
-/** Anything else may be at the end of a file, but no more sound. */
+/** The end of a file may contain anything except more audio. */
 function expectNoFragment(file: number, from: number, fileBytes: number): void {
   if (findBytes(file, from, fileBytes, fragment) !== -1) throw damagedBeforeEnd('mp4');
 }

@@ -1,4 +1,4 @@
-/** Ogg (RFC 3533): a recording is a sequence of links, each with streams of its own. */
+/** Ogg (RFC 3533): a recording is a sequence of links, each with its own streams. */
 import { damagedBeforeEnd } from './damage.ts';
 import { createReader, findBytes, readAt } from './file-bytes.ts';
 import type { FileView } from './file-view.ts';
@@ -48,7 +48,7 @@ export function* oggCodecIds(file: number, { start, end }: FileView): Generator<
   }
 }
 
-/** The pages of a link with one stream, in which packets with sound end; nothing for other links. */
+/** Yields the pages of a link with one stream in which audio packets end; nothing for other links. */
 export function* soundPages(file: number, { start, end }: FileView): Generator<Pick<OggPage, 'packets' | 'samples'>> {
   let streams = 0;
   for (const { isFirst, packets, samples } of oggPages(file, end, start)) {
@@ -57,7 +57,7 @@ export function* soundPages(file: number, { start, end }: FileView): Generator<P
   }
 }
 
-/** Between links there may be anything, for example a tag; within a link that is damage. */
+/** Other data, for example a tag, is allowed between links; within a link, it is damage. */
 function* oggPages(file: number, fileBytes: number, start = 0): Generator<OggPage> {
   const read = createReader(file);
   const pageAt = (position: number) => readPage(read(position, maxHeaderBytes), position);
@@ -83,7 +83,7 @@ function readPage(bytes: Uint8Array, position: number): OggPage | undefined {
   };
 }
 
-/** CRC-32 with the polynomial 04c11db7, neither reflected nor inverted; the field of the checksum counts as zeros. */
+/** CRC-32 with the polynomial 04c11db7, neither reflected nor inverted; the checksum field itself counts as zeros. */
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 24;
   for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc < 0 ? 0x04c11db7 : 0);

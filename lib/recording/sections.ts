@@ -1,6 +1,7 @@
 /**
- * Recordings are joined by concatenating their files, but demuxers read only the first. These functions find the sections
- * of a file, each a recording of its own, and throw a `DamagedRecording` if they cannot reach the end of the file.
+ * Recordings are joined by concatenating their files, but demuxers read only the first. These functions find the
+ * sections of a file, each a separate recording, and throw a `DamagedRecording` if they cannot reach the end of the
+ * file.
  */
 import { DamagedRecording } from './damage.ts';
 import { withFile } from './file-bytes.ts';
@@ -11,7 +12,7 @@ import { oggSections } from './ogg.ts';
 import { wavSections } from './riff.ts';
 import { webmSections } from './webm.ts';
 
-/** MP3 has no sections: its frames follow each other, whatever file they are from. */
+/** MP3 has no sections: its frames follow each other, whichever file they come from. */
 const finders = {
   webm: webmSections,
   mp4: mp4Sections,
@@ -20,7 +21,7 @@ const finders = {
   flac: flacSections,
 } satisfies Record<string, (file: number, fileBytes: number) => FileView[]>;
 
-/** Each section has a decoder of its own. */
+/** Each section has its own decoder. */
 const maxSections = 256;
 
 export function sectionsOf(path: string, container: keyof typeof finders): FileView[] {

@@ -40,7 +40,7 @@ export function webmSections(file: number, fileBytes: number): FileView[] {
   return starts.map((start, i) => completeElements(file, start, starts[i + 1] ?? fileBytes));
 }
 
-/** Matroska files of other kinds than webm name their type in the first bytes. */
+/** Matroska files of kinds other than webm name their type in the first bytes. */
 export function isMatroska(file: number): boolean {
   return findBytes(file, 0, maxTypeBytes, Buffer.from('matroska')) !== -1;
 }
@@ -85,7 +85,10 @@ function completeElements(file: number, start: number, sectionEnd: number): File
   };
 }
 
-/** Bytes that happen to look like a block are not followed by as many elements, or by fewer up to the end. */
+/**
+ * Minimum number of elements that follow a real block, anywhere or up to the end. Bytes that only look like a block are
+ * followed by fewer.
+ */
 const minElements = { anywhere: 4, atEnd: 2 } as const;
 
 function hasMoreSound(file: number, from: number, end: number, elementAt: ReadElement): boolean {

@@ -12,7 +12,7 @@ interface Archived extends Pick<Entry, 'id' | 'kind' | 'title' | 'updated'> {
   readonly transcript?: unknown;
 }
 
-/** Increased when older pages could not read it. */
+/** Incremented when older pages cannot read the new format. */
 const version = 1;
 
 export function toArchive(all: readonly Whole[], options: Preferences): string {
@@ -25,14 +25,16 @@ export function toArchive(all: readonly Whole[], options: Preferences): string {
 
 export interface Import {
   readonly added: readonly Whole[];
-  /** Entries that are here already. */
+  /** Number of entries that already exist here. */
   readonly known: number;
-  /** Entries that are invalid. */
+  /** Number of invalid entries. */
   readonly refused: number;
   readonly options: Partial<Preferences>;
 }
 
-/** An entry that has changed since the export is added beside the one that is here. Throws an error for the user. */
+/**
+ * An entry that has changed since the export is added in addition to the existing one. Throws an error for the user.
+ */
 export function fromArchive(text: string, here: readonly Entry[], owner: string): Import {
   const { entries, options } = parse(text);
   const valid = entries.slice(0, limits.entries).filter(isArchived);
@@ -59,7 +61,7 @@ function parse(text: string): { readonly entries: readonly unknown[]; readonly o
   try {
     value = JSON.parse(text);
   } catch {
-    // The same answer as for other JSON.
+    // Reported below, like JSON that is not an export.
   }
   if (!isRecord(value) || value.parlance === undefined || !Array.isArray(value.entries)) {
     throw new Error('This file is no export of this page.');

@@ -1,10 +1,10 @@
-/** The IndexedDB of the page. The list is apart from the contents, so that it is read without them. */
+/** The IndexedDB of the page. The list is stored apart from the contents, so that it can be read without them. */
 import type { Content, Entry } from './entry.ts';
 
 /** A recording that failed to transcribe. */
 export interface FailedRecording {
   readonly file: File;
-  /** Its transcript belongs into the message. */
+  /** True if its transcript belongs in the message. */
   readonly isDictated?: boolean;
   readonly owner: string;
   /** Milliseconds since 1970. */
@@ -57,8 +57,8 @@ export interface Store<Value> {
 export type Stores<Name extends StoreName> = { readonly [N in Name]: Store<Values[N]> };
 
 /**
- * Resolves with the result of `work` once the transaction is complete. `work` waits for nothing but the stores. Rejects
- * where the browser refuses storage, as some do in private windows, and when it is full.
+ * Resolves with the result of `work` once the transaction is complete. `work` must not wait for anything except the
+ * stores. Rejects where the browser refuses storage, as some do in private windows, and when it is full.
  */
 export async function transact<const Name extends StoreName, Result>(
   names: readonly Name[],
@@ -77,12 +77,12 @@ export async function transact<const Name extends StoreName, Result>(
     const [result] = await Promise.all([work(stores as unknown as Stores<Name>), complete]);
     return result;
   } catch (error) {
-    forget(db); // it may be lost
+    forget(db); // the connection may be lost
     throw error;
   }
 }
 
-/** IDBObjectStore, with promises. */
+/** An IDBObjectStore with promises. */
 const storeOf = (store: IDBObjectStore): Store<unknown> => ({
   get: (id) => promiseOf(store.get(id)),
   getAll: () => promiseOf(store.getAll()),

@@ -1,6 +1,6 @@
 /**
  * The library: conversations and transcripts, kept in this browser until they are deleted. Each belongs to the key that
- * was in use. Changes reach the other tabs. Where the browser refuses storage, every call resolves and keeps nothing.
+ * was in use. Changes reach the other tabs. Where the browser refuses storage, every call resolves and stores nothing.
  */
 import { batch, effect, signal, untracked } from '@preact/signals';
 import { key } from '../key.ts';
@@ -9,10 +9,10 @@ import type { Content, Entry, Whole } from './entry.ts';
 import { ownerOf } from './owner.ts';
 import { plain } from './stored-turns.ts';
 
-/** Those of the current key, newest first. Undefined until they are read. */
+/** The entries of the current key, newest first. Undefined until they are read. */
 export const entries = signal<readonly Entry[] | undefined>(undefined);
 
-/** Why nothing is kept; undefined while all is well. */
+/** Why nothing is kept; undefined if storage works. */
 export const refusal = signal<'refused' | 'full' | undefined>(undefined);
 
 /** The latest change by another tab. */
@@ -26,7 +26,7 @@ export interface Change {
 
 let channel: BroadcastChannel | undefined;
 
-/** Reads the list, again whenever the key changes or another tab changes something. */
+/** Reads the list now, and again whenever the key changes or another tab changes something. */
 export function watchLibrary(): void {
   channel = new BroadcastChannel('parlance');
   channel.onmessage = ({ data }: MessageEvent<Change>) => {
@@ -46,7 +46,7 @@ export async function refresh(): Promise<void> {
   entries.value = newestFirst(all.filter((one) => one.owner === owner));
 }
 
-/** An entry of the current key, with its content. */
+/** Returns an entry of the current key, with its content. */
 export async function read(id: string): Promise<Whole | undefined> {
   const whole = await attempt(kept, 'readonly', (stores) => readIn(stores, id));
   return whole?.entry.owner === ownerOf(key.peek()) ? whole : undefined;
@@ -67,11 +67,11 @@ async function readIn({ entries, contents, texts, files }: Kept, id: string): Pr
 
 export interface Draft extends Content, Pick<Entry, 'id' | 'kind' | 'title' | 'job'> {
   readonly searchText: string;
-  /** The revision that it continues; 0 for a new entry. */
+  /** The revision that the draft is based on; 0 for a new entry. */
   readonly revision: number;
 }
 
-/** `changed` and `deleted`: by another tab, since the revision. Nothing is written then. */
+/** `changed` and `deleted`: by another tab, since the revision; in that case, nothing is written. */
 export type Outcome = 'saved' | 'changed' | 'deleted' | 'refused';
 
 /** `isComplete`: whether to notify the other tabs. */
@@ -104,12 +104,12 @@ const write = (stores: Kept, { entry, content, searchText, file }: Whole) =>
     file && stores.files.put(file, entry.id),
   ]);
 
-/** Keeps the recording of a transcript, apart from it: there may be no room for the recording alone. */
+/** Keeps the recording of a transcript, separately: there may be room for the transcript but not for the recording. */
 export async function keepFile(id: string, file: File): Promise<void> {
   await attempt(['files'], 'readwrite', ({ files }) => files.put(file, id));
 }
 
-/** Adds whole entries, as from a file or an undo. Returns whether they are kept. */
+/** Adds whole entries, for example from a file or an undo. Returns whether they are kept. */
 export async function add(all: readonly Whole[]): Promise<boolean> {
   const written = await attempt(kept, 'readwrite', (stores) => Promise.all(all.map((one) => write(stores, one))));
   await refresh();
@@ -142,14 +142,14 @@ export async function remove(id: string): Promise<void> {
   broadcast({ id, isDeleted: true });
 }
 
-/** Returns the entry that is there again. */
+/** Returns the restored entry. */
 export async function undoRemoval(): Promise<Entry | undefined> {
   const whole = removed.value;
   forgetRemoved();
   return whole && (await add([whole])) ? whole.entry : undefined;
 }
 
-/** Entries of all keys, and the recordings that failed. */
+/** Deletes the entries of all keys, and the recordings that failed. */
 export async function deleteAll(): Promise<void> {
   await attempt(storeNames, 'readwrite', (stores) => Promise.all(storeNames.map((name) => stores[name].clear())));
   forgetRemoved();
@@ -157,14 +157,14 @@ export async function deleteAll(): Promise<void> {
   await refresh();
 }
 
-/** Everything of the current key. */
+/** Returns all entries of the current key. */
 export async function readAll(): Promise<readonly Whole[]> {
   await refresh();
   const all = await Promise.all((entries.peek() ?? []).map(({ id }) => read(id)));
   return all.filter((one) => one !== undefined);
 }
 
-/** Ids of entries that contain every word. */
+/** Returns the ids of entries that contain every word. */
 export async function search(query: string): Promise<ReadonlySet<string>> {
   const words = plain(query).split(/\s+/).filter(Boolean);
   const found = await attempt(['texts'], 'readonly', async ({ texts: store }) => {

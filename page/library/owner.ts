@@ -1,4 +1,4 @@
-/** Tells keys apart; too short to find the key (FNV-1a, 32 bits). */
+/** Returns a hash that distinguishes keys, too short to recover the key (FNV-1a, 32 bits). */
 export function ownerOf(key: string | undefined): string {
   if (key === undefined) return '';
   let hash = 0x811c9dc5;

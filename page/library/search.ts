@@ -13,6 +13,6 @@ effect(() => {
   const text = query.value.trim();
   const mine = ++last;
   if (text === '' || !entries.value) found.value = undefined;
-  // Again with each change of the list: it may have new words.
+  // Searches again after each change of the list, which may contain new words.
   else void search(text).then((ids) => mine === last && (found.value = ids));
 });

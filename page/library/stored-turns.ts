@@ -12,7 +12,7 @@ export type StoredTurn =
       readonly failure?: Failure;
     };
 
-/** An answer that is running is stored as stopped. */
+/** A running answer is stored as stopped. */
 export function toStored(turn: Turn): StoredTurn {
   if (turn.role === 'user') return { role: 'user', text: turn.text, ...(turn.about && { about: turn.about }) };
   const { state, result, failure } = turn;
@@ -26,7 +26,7 @@ export function toStored(turn: Turn): StoredTurn {
   };
 }
 
-/** Turns that `before` has at the same place keep their ids: what is drawn of them stays. */
+/** Turns that `before` has at the same place keep their ids, so that their elements stay on the page. */
 export function toTurns(stored: readonly StoredTurn[], before: readonly Turn[], newId: () => number): readonly Turn[] {
   return stored.map((turn, index) => {
     const known = before[index];
@@ -42,7 +42,7 @@ function toTurn(stored: StoredTurn, id: number): Turn {
   return { role: 'assistant', id, state, parts, ...(model !== undefined && { model }), ...(failure && { failure }) };
 }
 
-/** The first question. */
+/** Returns the beginning of the first question. */
 export function titleOf(turns: readonly StoredTurn[]): string {
   const first = turns.find(({ role, text }) => role === 'user' && text.trim() !== '');
   return first ? excerptOf(first.text, 80) : 'Conversation';

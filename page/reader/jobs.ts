@@ -11,7 +11,7 @@ import { newEstimate, progress, wait } from './time-left.ts';
 const largestBytes = 26_214_400;
 const longestSeconds = 600;
 
-/** For people who choose a file. The operator may have set other limits for jobs. */
+/** Describes the accepted files to people who choose one. The operator may have set other limits for jobs. */
 export const acceptedFiles =
   'Audio or video, such as mp3, m4a, wav, ogg, webm or mp4. ' +
   'Over 10 minutes or 25 MB it is transcribed in the background, usually up to 4 hours and 500 MB.';
@@ -63,7 +63,7 @@ function isWithoutJobs(error: unknown): boolean {
 export const isJobGone = (error: unknown): boolean =>
   error instanceof ParlanceError && error.code === 'transcription-not-found';
 
-/** For people who wait. */
+/** Describes the progress to people who wait. */
 export function textOfProgress(progress: Omit<JobProgress, 'segments'> | undefined): string {
   const { ahead, done, leftMs } = progress ?? {};
   if (ahead !== undefined && ahead > 0) return `Waiting: ${ahead} ahead.`;
@@ -114,8 +114,9 @@ export async function followJob(
       draw(); // a transcription that failed keeps its segments
     }
   }
-  throw new Error('The stream of a transcription ended without its last event.'); // the client throws before
+  throw new Error('The stream of a transcription ended without its last event.'); // the client throws first
 }
 
 /** Ends its work. A job that is not found has ended. */
-export const deleteJob = (id: string): Promise<void> => client.value.transcriptions.delete(id).catch(() => undefined); // it expires
+/** A failure is ignored, because the job expires. */
+export const deleteJob = (id: string): Promise<void> => client.value.transcriptions.delete(id).catch(() => undefined);

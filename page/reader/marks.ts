@@ -1,6 +1,6 @@
 /**
- * Marks ranges of the text without elements for them: a transcript may have 40,000 words. A browser without highlights marks
- * the segment alone.
+ * Marks ranges of the text without an element for each: a transcript may have 40,000 words. A browser without CSS
+ * highlights marks only the segment.
  */
 export type Mark = 'spoken' | 'found' | 'found-now';
 

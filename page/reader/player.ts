@@ -10,7 +10,7 @@ export const position = signal<number | undefined>(undefined);
 /** In milliseconds; undefined if the browser does not know it. */
 export const duration = signal<number | undefined>(undefined);
 export const isPlaying = signal(false);
-/** The browser cannot play the recording. */
+/** True if the browser cannot play the recording. */
 export const isUnplayable = signal(false);
 
 export const speeds = [1, 1.25, 1.5, 2, 0.75] as const;
@@ -18,7 +18,7 @@ export const speed = signal<number>(1);
 
 let url: string | undefined;
 
-/** The file of what is open; the same file stays as it is. */
+/** The file of the open recording; the same file is not loaded again. */
 let loaded: File | undefined;
 effect(() => {
   const file = opened.value?.file;
@@ -40,7 +40,7 @@ effect(() => {
 });
 
 audio.addEventListener('loadedmetadata', () => {
-  // A recording of a browser has no length.
+  // A recording made by a browser has no length.
   if (Number.isFinite(audio.duration)) duration.value = audio.duration * 1_000;
 });
 audio.addEventListener('error', () => {
@@ -54,7 +54,7 @@ for (const event of ['play', 'pause', 'ended'] as const) {
   });
 }
 
-/** The events of the browser are too far apart for words. */
+/** The browser's events are too infrequent to follow words. */
 function follow(): void {
   read();
   if (isPlaying.peek()) requestAnimationFrame(follow);

@@ -1,6 +1,7 @@
 /**
- * Transcribed recordings: each is an entry of the library, with its file. In memory are the one that the reader shows,
- * those that are being transcribed, and those that have not been opened since. Where the browser keeps nothing, all of them.
+ * Transcribed recordings: each is an entry of the library, with its file. Memory holds the recording that the reader
+ * shows, those that are being transcribed, and those that have not been opened since; if the browser stores nothing,
+ * all of them.
  */
 import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Transcription } from '../../src/client/index.ts';
@@ -22,7 +23,7 @@ import {
 
 export const recordings = signal<readonly Recording[]>([]);
 
-/** The id of the transcript that the reader shows in place of the conversation. */
+/** The id of the transcript that the reader shows instead of the conversation. */
 export const openedId = signal<string | undefined>(undefined);
 export const opened = computed(() => byId(openedId.value));
 
@@ -30,7 +31,7 @@ const tabItem = 'parlance-recording';
 
 interface Kept {
   revision: number;
-  /** False until the library has it, which the browser may refuse. */
+  /** False until the library has stored it, which the browser may refuse. */
   isKept: boolean;
 }
 const kept = new Map<string, Kept>();
@@ -47,7 +48,7 @@ export function watchRecordings(): void {
   effect(() => {
     if (key.value === owner) return;
     owner = key.value;
-    untracked(forgetRecordings); // another key, another person
+    untracked(forgetRecordings); // another key may mean another person
   });
   effect(() => {
     const running = (entries.value ?? []).filter(({ job }) => job !== undefined);
@@ -59,7 +60,7 @@ export function watchRecordings(): void {
       }
     });
   });
-  client.subscribe(() => untracked(followAll)); // a key was asked for
+  client.subscribe(() => untracked(followAll)); // after a refused key, the user may have entered a new one
 }
 
 function add(recording: Recording): void {
@@ -81,7 +82,7 @@ export function addRecording(file: File, done: { readonly result: Transcription 
   void keep(id).then(() => keepFile(id, file));
 }
 
-/** Writes follow each other. */
+/** Runs writes one after another. */
 let queue: Promise<unknown> = Promise.resolve();
 
 const keep = (id: string): Promise<unknown> => (queue = queue.then(() => write(id)));
@@ -119,20 +120,20 @@ function show(id: string): void {
   openedId.value = id;
 }
 
-/** Deletes nothing. */
+/** Closes the recording without deleting anything. */
 export function closeRecording(): void {
   const { value: recording } = opened;
   openedId.value = undefined;
   if (recording) release(recording);
 }
 
-/** The library has what is complete. */
+/** Complete recordings are in the library. */
 export function release({ id }: Recording): void {
   if (byId(id)?.job !== undefined || !kept.get(id)?.isKept) return;
   recordings.value = recordings.value.filter((one) => one.id !== id);
 }
 
-/** `undoRemoval` brings it back, as far as it was transcribed. */
+/** `undoRemoval` restores it, as far as it was transcribed. */
 export async function deleteRecording(id: string): Promise<void> {
   const job = byId(id)?.job;
   drop(id);

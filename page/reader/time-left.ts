@@ -1,21 +1,21 @@
-/** How long a transcription will still take, by its pace so far. Pure. */
+/** Estimates how much longer a transcription will take, from its pace so far. Pure. */
 
 /** The state of an estimate. Times are those of one clock, in milliseconds. */
 export interface Estimate {
-  /** When the page began to watch. */
+  /** When the page began to follow the transcription. */
   readonly openedAt: number;
-  /** When `from` was done. */
+  /** When `from` was reached. */
   readonly since: number;
   /** Share of the recording, 0 to 1. */
   readonly from: number;
 }
 
-/** What happened earlier arrives within this time. */
+/** Earlier events arrive within this time. */
 const replayMs = 1_000;
 
 export const newEstimate = (now: number): Estimate => ({ openedAt: now, since: now, from: 0 });
 
-/** Other recordings come first: the pace counts from the end of the wait on. */
+/** Other recordings come first: the pace is measured from the end of the wait. */
 export const wait = (estimate: Estimate, now: number): Estimate => ({ ...estimate, since: now });
 
 /** `leftMs` is undefined until there is a pace. */

@@ -14,7 +14,7 @@ export interface TimedTranscript {
   readonly language: string | null;
   readonly durationMs?: number;
   readonly model?: string;
-  /** Why it ends before the recording does. */
+  /** Why the transcript ends before the recording does. */
   readonly failure?: Failure;
 }
 
@@ -37,7 +37,7 @@ export const textOfSegments = (segments: readonly TimedText[]): string => joinTe
 export const lengthOf = ({ durationMs, segments }: TimedTranscript): number =>
   durationMs ?? segments.at(-1)?.end_ms ?? 0;
 
-/** Index of the last one that begins at or before the time; -1 before the first. */
+/** Index of the last part that begins at or before the time; -1 before the first. */
 export function indexAt(all: readonly TimedText[], ms: number): number {
   let [from, to] = [0, all.length];
   while (from < to) {
@@ -50,12 +50,12 @@ export function indexAt(all: readonly TimedText[], ms: number): number {
 
 export interface PlacedWord {
   readonly startMs: number;
-  /** In the text of its segment, in UTF-16 units. */
+  /** Range in the text of its segment, in UTF-16 units. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The words of a segment that its text contains. A word belongs to the segment that has its middle. */
+/** The words of a segment that its text contains. A word belongs to the segment that contains its middle. */
 export function wordsOf({ segments, words }: TimedTranscript, index: number): readonly PlacedWord[] {
   const segment = segments[index];
   if (!segment) return [];
@@ -81,7 +81,7 @@ export interface Match {
   readonly to: number;
 }
 
-/** Where the text is, in any case. */
+/** Returns the places where the text occurs, ignoring case. */
 export function matchesOf(segments: readonly TimedText[], query: string): readonly Match[] {
   const wanted = query
     .trim()
@@ -94,7 +94,7 @@ export function matchesOf(segments: readonly TimedText[], query: string): readon
   );
 }
 
-/** As `1:02:03`, or `2:03` within the first hour. */
+/** Formats a time as `1:02:03`, or `2:03` within the first hour. */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
@@ -102,7 +102,7 @@ export function clock(ms: number): string {
   return hours > 0 ? `${hours}:${pad(minutes)}:${pad(seconds % 60)}` : `${minutes}:${pad(seconds % 60)}`;
 }
 
-/** Roughly, for people who wait. */
+/** Formats an approximate time, for people who wait. */
 export function timeText(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return 'less than a minute';
@@ -111,7 +111,10 @@ export function timeText(ms: number): string {
   return [hours === 1 ? '1 hour' : `${hours} hours`, rest > 0 && `${rest} min`].filter(Boolean).join(' ');
 }
 
-/** The first segments, in at most `limit` characters. `untilMs`: their end, unless all of them fit. */
+/**
+ * Returns the first segments, in at most `limit` characters. `untilMs`: the end of these segments, unless all of them
+ * fit.
+ */
 export function shortened(
   { segments, text }: TimedTranscript,
   limit: number,
@@ -139,7 +142,7 @@ const isTimedTexts = (value: unknown): value is readonly TimedText[] =>
 const isInOrder = ({ start_ms: ms }: TimedText, index: number, all: readonly TimedText[]) =>
   ms >= (all[index - 1]?.start_ms ?? 0);
 
-/** A transcript of a file that anybody may have written. */
+/** Reads a transcript from a file that anyone may have written. */
 export function readTranscript(value: unknown): TimedTranscript | undefined {
   if (!isRecord(value)) return undefined;
   const { text, segments, words, language, durationMs, model } = value;

@@ -5,7 +5,7 @@ import { isAnswering, turns } from '../run.ts';
 
 const isFollowing = signal(true);
 
-/** Text arrives, or has arrived, below what the user reads. */
+/** True if text arrives, or has arrived, below the part that the user reads. */
 export const isBehind = signal(false);
 
 effect(() => {
@@ -13,16 +13,22 @@ effect(() => {
   isBehind.value = isAway && (isAnswering.value || isBehind.peek());
 });
 
-/** The reader scrolls by itself. Closed, it gives way to the end of the conversation. */
+/** The reader has its own scrolling. When it is closed, the end of the conversation is shown. */
 const isReading = () => openedId.peek() !== undefined;
 
-/** Scrolling down ends near the end; a browser with a zoom rounds. */
+/**
+ * After scrolling down, a position near the end counts as the end; otherwise only the exact end does, give or take the
+ * rounding of zoomed browsers.
+ */
 const nearPx = 80;
 const exactPx = 2;
 
 let lastTop = 0;
 
-/** Any step upward stops the following, or the next word would undo it. The browser itself goes up to a nearer end. */
+/**
+ * Any scroll upward stops the following; otherwise, the next word would undo it. The browser itself scrolls up when the
+ * end moves up.
+ */
 function look(): void {
   if (isReading()) return;
   const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
@@ -34,7 +40,7 @@ function look(): void {
 
 addEventListener('scroll', look);
 
-// Once in a frame, after its layout: a layout for each word would be slow in a long answer.
+// Runs once per frame, after its layout: a layout for each word would be slow in a long answer.
 new ResizeObserver(() => {
   if (isReading()) isFollowing.value = true;
   else if (isFollowing.value && turns.peek().length > 0) scrollToEnd();

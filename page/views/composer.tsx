@@ -85,7 +85,7 @@ function Message() {
   );
 }
 
-/** Each button stays the same element as long as it is shown: it may have the focus. */
+/** Each button stays the same element as long as it is shown, because it may have the focus. */
 function Tools() {
   const isRecording = dictation.value === 'recording';
   const hasAnswers = canChat.value || !listings.value;
@@ -107,7 +107,7 @@ const Take = () => (
   </span>
 );
 
-/** Space held down records until it is released; a short press, a click and Enter toggle. */
+/** Holding Space records until it is released; a short press, a click or Enter toggles the recording. */
 const holdMs = 400;
 
 function SpeakButton() {
@@ -188,7 +188,7 @@ const HandsFreeButton = () => (
 /** Identifies the sound of the text in the composer. */
 const draftSound = 'draft';
 
-/** Needs no chat model. */
+/** Works without a chat model. */
 function ReadDraftButton() {
   const isOn = speaking.value === draftSound;
   const hasRoom = listings.value && !canChat.value; // on a phone
@@ -211,7 +211,7 @@ function ReadDraftButton() {
 }
 
 function SendOrCancel() {
-  // With a text, it sends: that ends the answer and its speech.
+  // With a text, the button sends it, which ends the answer and its speech.
   const isCancel = isTakingSpeech.value || (isBusy.value && draft.value.trim() === '');
   return isCancel ? (
     <button
@@ -253,7 +253,7 @@ function hintOf(): string {
   return isAnswering.value ? answeringHint : idleHint();
 }
 
-/** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
+/** Touch keyboards have neither Esc nor Shift+Enter. The hint line stays, so that nothing jumps. */
 function idleHint(): string {
   if (!canChat.value && canSpeak.value) return 'Chat is not set up yet. Type some text and press “Read aloud”.';
   if (listings.value && !canChat.value && !canTranscribe.value) return 'Nothing is set up yet. See “Get started”.';

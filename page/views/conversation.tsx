@@ -110,7 +110,7 @@ function AnswerView({ answer, question, isLast }: AnswerProps) {
   const name = question ? `the answer to “${excerptOf(textOf(question))}”` : 'the answer';
   const again = isLast && question && <AskAgainButton state={state} name={name} />;
   const isRunning = state === 'running';
-  const hasClips = isRunning || state === 'done'; // with the run, its clips end
+  const hasClips = isRunning || state === 'done'; // the clips end with the run
   return (
     <article class="turn answer" aria-busy={isRunning}>
       <h2 class="unseen">Answer</h2>
@@ -133,7 +133,7 @@ function AnswerView({ answer, question, isLast }: AnswerProps) {
   );
 }
 
-/** The model is working, but nothing on the screen moves. */
+/** True if the model is working, but nothing on the screen moves. */
 function isWaiting(parts: readonly Part[]): boolean {
   const last = parts.at(-1);
   return (
@@ -211,7 +211,7 @@ function Clip({ part }: { readonly part: ClipPart }) {
 
 interface AskAgainProps {
   readonly state: Answer['state'];
-  /** Name of the answer. */
+  /** The name of the answer. */
   readonly name: string;
 }
 

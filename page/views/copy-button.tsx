@@ -4,7 +4,7 @@ import { copy } from '../copy.ts';
 import { Icon } from './icons.tsx';
 
 interface CopyButtonProps {
-  /** The thing that it copies, for its name: "Copy the answer". */
+  /** The copied content, for the name of the button: "Copy the answer". */
   readonly what: string;
   readonly text: string;
 }

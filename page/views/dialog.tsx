@@ -1,8 +1,8 @@
-/** A modal dialog of the browser: it keeps the focus inside, closes on Esc, and gives the focus back. */
+/** A modal dialog of the browser: it keeps the focus inside, closes on Esc, and returns the focus. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** The end of a dialog whose choices take effect at once. */
+/** The end of a dialog whose choices take effect immediately. */
 export const Done = ({ close }: Pick<DialogProps, 'close'>) => (
   <div class="actions end done">
     <button type="button" class="filled" onClick={close}>
@@ -26,7 +26,7 @@ export function Dialog({ id, title, isOpen, close, children }: DialogProps) {
     else place.current?.close();
   }, [isOpen]);
   const onClose = () => {
-    if (!place.current?.open) close(); // the event comes late: it may be open again
+    if (!place.current?.open) close(); // the event comes late: the dialog may be open again
   };
   return (
     <dialog ref={place} id={id} aria-labelledby={`${id}-title`} onClose={onClose}>

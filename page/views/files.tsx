@@ -10,7 +10,7 @@ const isOver = signal(false);
 
 const input = createRef<HTMLInputElement>();
 
-/** In a click only. */
+/** Call only in a click handler. */
 export const chooseFile = (): void => input.current?.click();
 
 export function takeFilesAnywhere(): void {
@@ -19,7 +19,7 @@ export function takeFilesAnywhere(): void {
     isOver.value = true;
   });
   document.addEventListener('dragleave', ({ relatedTarget }) => {
-    if (!relatedTarget) isOver.value = false; // it has left the window
+    if (!relatedTarget) isOver.value = false; // the drag has left the window
   });
   document.addEventListener('drop', (event) => {
     event.preventDefault(); // a drop that is not taken would navigate away

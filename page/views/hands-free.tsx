@@ -1,6 +1,6 @@
 /**
- * The view of hands-free mode: one state that can be read across a room. A modal dialog, because nothing else on the page
- * is of use meanwhile: the browser keeps the focus in it, ends it on Esc, and gives the focus back.
+ * The view of hands-free mode: one state that can be read across a room. A modal dialog, because nothing else on the
+ * page is useful in this mode: the browser keeps the focus in it, ends it on Esc, and gives the focus back.
  */
 import { useEffect, useRef } from 'preact/hooks';
 import { announcement } from '../announcements.ts';
@@ -65,7 +65,7 @@ function View({ state }: StateProps) {
       <Words />
       <HandsFreeNotices />
       <Controls state={state} />
-      {/* That of the page is inert behind the dialog. */}
+      {/* The status element of the page is inert behind the dialog. */}
       <p role="status" class="unseen">
         {announcement.value}
       </p>
@@ -73,7 +73,7 @@ function View({ state }: StateProps) {
   );
 }
 
-/** Wherever the focus is; a button takes its keys itself. */
+/** Handles keys wherever the focus is; a focused button handles its own keys. */
 function pressByKey(event: KeyboardEvent): void {
   if ((event.key !== ' ' && event.key !== 'Enter') || event.repeat) return;
   if (event.target instanceof Element && event.target.closest(`button, a, dialog:not(#${id})`)) return;
@@ -81,7 +81,7 @@ function pressByKey(event: KeyboardEvent): void {
   press();
 }
 
-/** Follows the level outside of Preact: many times a second. */
+/** Updated outside of Preact, because the level changes many times a second. */
 function Orb({ icon }: { readonly icon: IconName }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => level.subscribe((value) => place.current?.style.setProperty('--level', value.toFixed(2))), []);
@@ -147,7 +147,7 @@ function Words() {
   );
 }
 
-/** Each stays in its place, and the same element: one of them has the focus. */
+/** Each control keeps its place and its element, because one of them has the focus. */
 function Controls({ state }: StateProps) {
   const reaction = onPress(state);
   const isDeaf = state === 'asking' || state === 'failed';

@@ -1,4 +1,4 @@
-/** Line icons of 24 units. Decoration: the buttons have names. */
+/** Line icons of 24 units. They are decorative, because the buttons have names. */
 const paths = {
   microphone: 'M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3Z M5.5 11a6.5 6.5 0 0 0 13 0 M12 17.5V21',
   muted:

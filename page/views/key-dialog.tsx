@@ -14,7 +14,7 @@ export function KeyDialog() {
           <p>Ask the operator for a key. It is sent only to this service.</p>
         )}
         <label for="key-value">API key</label>
-        {/* What a header can carry. */}
+        {/* The characters that a header can contain. */}
         <input id="key-value" name="key" type="password" required pattern="[!-~]+" autocomplete="off" autofocus />
         <label class="check">
           <input name="remember" type="checkbox" />
@@ -40,5 +40,5 @@ function submit(event: SubmitEvent): void {
   const value = fields.get('key');
   if (typeof value !== 'string') return;
   keepKey(value, fields.has('remember'));
-  void refreshListings(); // also when it is the same key again
+  void refreshListings(); // even if it is the same key again
 }

@@ -1,5 +1,5 @@
-/** A file of its own in the browser, see `later.tsx`. */
-import '../app.tsx'; // all that the page has already is then in one other file
+/** A separate file in the browser; see `later.tsx`. */
+import '../app.tsx'; // everything that the page has already loaded is then in one other file
 export { ModelsDialog } from './models-dialog.tsx';
 export { Options } from './options.tsx';
 export { Reader } from './reader.tsx';

@@ -1,4 +1,4 @@
-/** Leads back to the end of the conversation. */
+/** A button that leads back to the end of the conversation. */
 import { keepFocus } from '../draft.ts';
 import { isBehind, scrollToEnd } from './auto-scroll.ts';
 import { Icon } from './icons.tsx';

@@ -4,7 +4,7 @@ import { level } from '../microphone.ts';
 
 const bars = [0.5, 0.8, 1, 0.7, 0.4];
 
-/** Updated outside of Preact: many times a second. */
+/** Updated outside of Preact, because the level changes many times a second. */
 export function Meter() {
   const place = useRef<HTMLSpanElement>(null);
   useEffect(

@@ -1,4 +1,4 @@
-/** Problems, each with what to do about it, and long recordings. */
+/** Notices of problems, each with its remedy, and of long recordings. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -27,7 +27,7 @@ export interface Happening {
   readonly view: ComponentChildren;
 }
 
-/** What the conversation shows beside its turns. */
+/** Returns what the conversation shows in addition to its turns. */
 export function happenings(): readonly Happening[] {
   const all: readonly (readonly [name: string, isShown: unknown, view: ComponentChildren])[] = [
     ['kept', refusal.value && !isRefusalRead.value, <RefusalNotice />],
@@ -42,7 +42,7 @@ export function happenings(): readonly Happening[] {
   return all.filter(([, isShown]) => isShown).map(([name, , view]) => ({ name, view }));
 }
 
-/** In hands-free mode, which shows the problems of the microphone itself and covers the conversation. */
+/** Notices in hands-free mode, which shows the problems of the microphone itself and covers the conversation. */
 export function HandsFreeNotices() {
   const last = turns.value.at(-1);
   return (
@@ -74,7 +74,7 @@ const soundNotices = () =>
     ],
   ] as const;
 
-/** It is said once. */
+/** The refusal is announced only once. */
 const isRefusalRead = signal(false);
 
 const RefusalNotice = () => (
@@ -85,7 +85,7 @@ const RefusalNotice = () => (
   </Notice>
 );
 
-/** A recording that is being transcribed, or was since it was closed. */
+/** A recording that is being transcribed, or was transcribed after it was closed. */
 function RecordingNotice({ recording }: { readonly recording: Recording }) {
   const { id, title, job, progress, transcript } = recording;
   const end = transcript.failure ? 'Transcription failed.' : 'Transcribed.';
@@ -119,7 +119,7 @@ interface NoticeProps {
 function Notice({ role, close, children }: NoticeProps) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (role) place.current?.scrollIntoView({ block: 'nearest' }); // in a low window, it may be below
+    if (role) place.current?.scrollIntoView({ block: 'nearest' }); // in a low window, the notice may be out of view
   }, [role]);
   useLayoutEffect(() => {
     const element = place.current;

@@ -1,4 +1,4 @@
-/** Something that can be installed, with a button for what comes next: install it, stop that, or try it. */
+/** A component that can be installed, with a button for the next step: install it, stop the installation, or try it. */
 import type { Preparation } from '../../src/client/index.ts';
 import { keepFocus } from '../draft.ts';
 import { chosen, listings } from '../listings.ts';
@@ -71,7 +71,7 @@ function State({ preparation }: OfferProps) {
   }
 }
 
-/** Says what to do now, unless the settings have to list the model first: the service then says that. */
+/** Says what to do now, unless the settings have to list the model first, in which case the service says so. */
 function doneText({ capability, model, reason }: Preparation): string {
   return model === null && reason !== 'Ready.' ? reason : `Installed. ${nextSteps[capability]}`;
 }
@@ -91,7 +91,7 @@ function Buttons({ preparation, isStartable }: OfferProps & { readonly isStartab
   if (actions.length === 0) return null;
   return (
     <div class="actions">
-      {/* By index: the first stays the same element in all states, since it may have the focus. */}
+      {/* Keyed by index: the first button stays the same element in all states, since it may have the focus. */}
       {actions.map(({ label, icon, isMain, whyNot, run }, index) => (
         <Action
           key={index}

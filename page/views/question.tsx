@@ -23,7 +23,7 @@ export function QuestionView({ question }: { readonly question: Question }) {
   };
   const close = () => {
     setEditing(false);
-    requestAnimationFrame(() => document.getElementById(buttonId)?.focus()); // when it is there again
+    requestAnimationFrame(() => document.getElementById(buttonId)?.focus()); // when the button is there again
   };
   return (
     <article class="turn question">
@@ -97,7 +97,7 @@ function EditForm({ question, close }: EditFormProps) {
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || isComposing(event)) return;
-        event.stopPropagation(); // elsewhere, it stops everything
+        event.stopPropagation(); // elsewhere, Esc stops everything
         close();
       }}
     >

@@ -1,4 +1,4 @@
-/** A transcript with its recording: read, searched, played, and taken elsewhere. */
+/** A transcript with its recording, which the user can read, search, play, copy and save. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { toSrt, toVtt } from '../../lib/subtitles.ts';
@@ -110,7 +110,7 @@ function Uses({ recording }: { readonly recording: Recording }) {
     attach(title, { ...transcript, text });
     closeRecording();
     startNewConversation();
-    requestAnimationFrame(focusDraft); // when it is there
+    requestAnimationFrame(focusDraft); // once the composer is there
   };
   const none = hasText ? undefined : 'There is no text yet.';
   return (

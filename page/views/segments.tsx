@@ -1,4 +1,4 @@
-/** The text of a transcript: its segments with their times, which a click plays. */
+/** The text of a transcript: its segments with their times; a click plays a segment. */
 import { useSignalEffect } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import type { TimedText } from '../../src/client/index.ts';
@@ -101,7 +101,7 @@ function click(event: MouseEvent, { transcript }: Recording): void {
   playFrom(word?.startMs ?? segment.start_ms);
 }
 
-/** One stop of Tab; the arrows lead from segment to segment. */
+/** The segments are one tab stop; the arrow keys move between them. */
 function moveFocus(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const { target } = event;
@@ -114,7 +114,7 @@ function moveFocus(event: KeyboardEvent): void {
   next.focus();
 }
 
-/** More would only be slow. */
+/** Maximum number of marked places: more would only be slow. */
 const mostMarked = 5_000;
 
 export function showMatches(matches: readonly Match[], at: number): void {

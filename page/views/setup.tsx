@@ -1,4 +1,4 @@
-/** Cards for models that can be installed: each thing once, under what it is for. */
+/** Cards for models that can be installed: each component once, under its capability. */
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { Preparation } from '../../src/client/index.ts';
@@ -20,7 +20,7 @@ export function Setup() {
   if (!lists) return null;
   const missing = capabilities.filter(isMissing);
   const better = capabilities.filter(isBetter);
-  // A card stays where it is while something in it is installed, and after: it may have the focus.
+  // A card stays in place during and after an installation in it, because it may have the focus.
   const line = better.filter((name) => isLineOpen.value || !isAtWork(name));
   const isUpToKey = missing.length > 0 && missing.every((name) => lists[name].refusal !== undefined);
   const cards = capabilities.filter(
@@ -42,7 +42,10 @@ export function Setup() {
   );
 }
 
-/** What is better than what works: one line that opens, until the conversation begins or it is dismissed. */
+/**
+ * Models that are better than those in use: one line that expands, shown until the conversation begins or the line is
+ * dismissed.
+ */
 function Line({ all }: { readonly all: readonly Capability[] }) {
   if (!isLineOpen.value && (preferences.value.offersDismissed || turns.value.length > 0)) return null;
   return (
@@ -123,7 +126,7 @@ function Card({ capability }: { readonly capability: Capability }) {
   );
 }
 
-/** Stays open once something in it was begun: the focus may be there. */
+/** Stays open once an installation in it was started, because the focus may be there. */
 function More({ all, isAtWork }: { readonly all: readonly Preparation[]; readonly isAtWork: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (

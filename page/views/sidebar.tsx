@@ -1,4 +1,4 @@
-/** The list of conversations: beside them where there is room, else behind a button. */
+/** The list of conversations: next to the conversation where there is room, otherwise behind a button. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -47,7 +47,7 @@ export function Sidebar() {
   );
 }
 
-/** For what leads away from the list. */
+/** For actions that lead away from the list. */
 function leave(go: () => unknown): void {
   close();
   go();
@@ -105,7 +105,7 @@ export const whyNotYet = () =>
 function Undo() {
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
-    if (document.activeElement === document.body) button.current?.focus(); // its entry had it
+    if (document.activeElement === document.body) button.current?.focus(); // the entry that is gone had the focus
   }, [removed.value]);
   const undo = async () => {
     const entry = await undoRemoval();

@@ -1,4 +1,4 @@
-/** The title bar: the way to the list, the chat model, and where the data goes. */
+/** The title bar: the button for the list, the chat model, and where the data is sent. */
 import { privacyOf } from '../choices.ts';
 import { isModelsOpen } from '../dialogs.ts';
 import { chosen, isKeyMissing, listings } from '../listings.ts';

@@ -1,4 +1,7 @@
-/** The voices of the chosen model, and those that can be installed: found by name or language, and listened to. */
+/**
+ * The voices of the chosen model, and those that can be installed: the user can search them by name or language, and
+ * listen to samples.
+ */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isVoiceDialogOpen } from '../dialogs.ts';
@@ -86,7 +89,7 @@ function Voices() {
   );
 }
 
-/** The row of the chosen voice has the button: radio buttons are one stop of the Tab key, and it is the next. */
+/** Only the row of the chosen voice has the button: the radio buttons are one tab stop, and the button is the next. */
 function VoiceRow({ voice: { id, name, language } }: { readonly voice: ListedVoice }) {
   const place = useRef<HTMLDivElement>(null);
   const isChosen = (chosen.value.voice ?? '') === id;

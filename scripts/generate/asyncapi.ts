@@ -1,6 +1,6 @@
 /**
- * The events of `GET /v1/realtime` as AsyncAPI 3. TypeSpec has no emitter for it, so the messages are made from the
- * schemas of the OpenAPI document, which contains them too.
+ * The events of `GET /v1/realtime` as AsyncAPI 3. TypeSpec has no emitter for it, so the messages are generated from
+ * the schemas of the OpenAPI document, which also contains the events.
  */
 interface Schema {
   readonly $ref?: string;
@@ -32,11 +32,11 @@ export function toAsyncApi({ info, paths, components: { schemas } }: Document): 
     messages: eventsOf(sides[action]).map((name) => ({ $ref: `#/channels/realtime/messages/${name}` })),
   });
   return {
-    // Modelina takes versions up to 3.0.0: of a document with 3.1.0, it makes a single type.
+    // Modelina supports versions up to 3.0.0; from a 3.1.0 document, it generates a single type.
     asyncapi: '3.0.0',
     info: { title: 'Parlance, live transcription', version: info.version, license, description: about },
     defaultContentType: 'application/json',
-    // An address of AsyncAPI cannot be relative. The service replaces it by PUBLIC_URL.
+    // AsyncAPI addresses cannot be relative. The service replaces this one with PUBLIC_URL.
     servers: { service: { host: '127.0.0.1:8484', protocol: 'ws', description: 'This service' } },
     channels: {
       realtime: {
@@ -88,8 +88,8 @@ function reachable(names: readonly string[], schemas: Readonly<Record<string, ob
 }
 
 /**
- * Writes schemas so that Modelina makes no anonymous types, as it does of each `enum` and `anyOf` without a name.
- * AsyncAPI 3 ignores all that stands beside a reference.
+ * Rewrites schemas so that Modelina generates no anonymous types, as it does for each unnamed `enum` and `anyOf`.
+ * AsyncAPI 3 ignores everything next to a reference.
  */
 export function withoutAnonymous(schemas: object): object {
   const text = JSON.stringify(schemas, (_key, value: Schema | null) => {

@@ -1,4 +1,7 @@
-/** Tables of the members of an engine and of its context: the first sentence of each comment of the engine contract. */
+/**
+ * Generates tables of the members of an engine and of its context from the first sentence of each comment in the engine
+ * contract.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +21,7 @@ export function engineMembers(): string {
 
 export const contextMembers = (): string => table(['member', 'description'], membersOf('context.ts', 'EngineContext'));
 
-/** A comment, and the name after it; what follows the name tells a method from a value. */
+/** Matches a comment and the name after it. The text that follows the name distinguishes methods from values. */
 const member = /\n {2}\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}(?:readonly )?([\w.[\]]+\??)(: |[(<])/g;
 
 function membersOf(file: string, name: string): string[][] {

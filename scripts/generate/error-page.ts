@@ -1,8 +1,8 @@
-/** The page `/docs/errors`: each code with advice, at its own anchor. */
+/** Generates the page `/docs/errors`, with advice for each code at its own anchor. */
 import type { ClientErrorCode } from '../../src/client/index.ts';
 import { problems } from '../../src/contract/problem-table.ts';
 
-/** Codes that only the client has, and therefore the page. */
+/** Advice for the codes that only the client uses; no response contains them. */
 export const clientErrorAdvice: Readonly<Record<ClientErrorCode, string>> = {
   unreachable: 'Check that the service is running, and check the network.',
   'unexpected-answer': 'The response is not from the service. Check proxies between the page and the service.',

@@ -1,6 +1,6 @@
 /**
- * What TypeSpec does not emit of forms: examples, because it has no values for their parts, and descriptions of their
- * schemas.
+ * Adds what TypeSpec does not emit for forms: examples, because it has no values for their parts, and descriptions of
+ * their schemas.
  */
 import type { Schemas } from '../../src/contract/operations.ts';
 import type { Schemas as OpenAISchemas } from '../../src/openai/operations.ts';
@@ -20,7 +20,7 @@ interface Operation {
   readonly requestBody?: { description?: string; readonly content: Readonly<Record<string, Form>> };
 }
 
-/** By operation id. The file stands for its bytes. */
+/** Examples by operation id. The file name stands for the bytes of the file. */
 export const nativeForms: Readonly<Record<string, Schemas['TranscriptionRequest']>> = {
   createTranscription: { file: 'good-morning.webm', language: 'de', timestamps: 'word' },
   streamTranscription: { file: 'good-morning.webm', keywords: 'Parlance, TypeSpec' },
@@ -39,7 +39,7 @@ export const openaiForms: Readonly<
   createTranslation: { file: 'good-morning.webm', model: 'whisper-1' },
 };
 
-/** The description of a body becomes that of its schema. Throws when a form has no example. */
+/** Copies the description of each form body to its schema. Throws when a form has no example. */
 export function completeForms({ paths, components }: WithForms, examples: Readonly<Record<string, object>>): void {
   for (const { operationId = '', requestBody } of Object.values(paths).flatMap((path) => Object.values(path))) {
     const form = requestBody?.content['multipart/form-data'];

@@ -53,7 +53,7 @@ function placeOf(path: string): string {
   return folder === 'lib' || folder === 'generated' ? folder : `${folder}/${name}`;
 }
 
-/** A file that could exist: a rule that allows it allows the whole folder. */
+/** Returns the path of a file that could exist: a rule that allows it allows the whole folder. */
 function sampleOf(place: string): string {
   return place.endsWith('.ts') ? place : `${place}/any.ts`;
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run generate`: writes generated/ and the generated parts of docs/. The API documents are made from spec/, the
- * schema of the settings file from src/settings/table.ts and the engines' options. With --check it writes nothing, and
- * fails if a file is stale.
+ * `npm run generate`: writes generated/ and the generated parts of docs/. The API documents are generated from spec/,
+ * the schema of the settings file from src/settings/table.ts and the engines' options. With --check it writes nothing,
+ * and fails if a file is stale.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -77,7 +77,9 @@ async function compileSpec(folder: string, file: string): Promise<Document> {
   }
 }
 
-/** Undoes what TypeSpec adds: `allOf` around a reference in a form, and a summary of an example that is its name. */
+/**
+ * Removes what TypeSpec adds: `allOf` around a reference in a form, and an example summary that only repeats the name.
+ */
 function simplify(key: string, value: { allOf?: object[]; summary?: string } | null): unknown {
   const { allOf: [only, ...others] = [], ...rest } = value ?? {};
   if (only && others.length === 0) return { ...only, ...rest };
@@ -91,7 +93,7 @@ function toOpenApi31(document: Document): Document {
       isMediaTypeOfStream(value) ? streamOf(value.itemSchema, document) : value,
     ),
   ) as Document;
-  // Modelina takes 3.1.0 only: of a document with 3.1.1, it makes a single type, "Root".
+  // Modelina supports only 3.1.0; from a 3.1.1 document, it generates a single type, "Root".
   return { ...downgraded, openapi: '3.1.0' };
 }
 
@@ -113,10 +115,10 @@ async function toTypes(document: Document): Promise<string> {
   const { headers } = document.components;
   const optional = new Map(Object.entries(headers).filter(([, { required }]) => required !== true));
   const resolved = JSON.stringify(document, (_key, value: Partial<SchemaRef> | null) => {
-    // openapi-typescript takes every header that is a reference as required.
+    // openapi-typescript treats every referenced header as required.
     return optional.get(/^#\/components\/headers\/(.+)/.exec(value?.$ref ?? '')?.[1] ?? '') ?? value;
   });
-  // openapi-typescript supports only the older keyword. For an open record, both mean the same.
+  // openapi-typescript supports only the older keyword. For an open record, both keywords mean the same.
   const source = resolved.replaceAll('"unevaluatedProperties":', '"additionalProperties":');
   const nodes = await openapiTS(source, { alphabetize: false, exportType: true });
   return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;

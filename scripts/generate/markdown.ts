@@ -1,4 +1,4 @@
-/** Markdown for generated parts of pages: tables, and the blocks of a page that contain them. */
+/** Generates Markdown for pages: tables, and the blocks that contain them. */
 
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(inCell).join(' | ')} |`;
@@ -7,7 +7,7 @@ export function table(columns: readonly string[], rows: readonly (readonly strin
 
 export const code = (text: string): string => `\`${text}\``;
 
-/** A cell must be one line, and a bar would end it. */
+/** A cell must be on one line, and an unescaped `|` would end it. */
 function inCell(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ').replaceAll('|', '\\|');
 }
@@ -15,8 +15,8 @@ function inCell(text: string): string {
 const end = '<!-- end of generated -->';
 
 /**
- * Puts the content into the block of that name, which is enclosed by two comments. The text around it is written by
- * hand. A page without the block gets it at its end.
+ * Replaces the content of the named block, which is enclosed by two comments. The text around it is written by hand. If
+ * the page has no such block, the block is appended.
  */
 export function withBlock(page: string, name: string, content: string): string {
   const start = `<!-- generated: ${name} (npm run generate) -->`;

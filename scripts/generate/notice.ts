@@ -18,7 +18,10 @@ interface LockEntry {
   readonly optional?: boolean;
 }
 
-/** Licenses that a package of the service may have, which a test checks. Consider images before you add one. */
+/**
+ * Licenses that a package of the service may have, which a test checks. Before you add one, consider that images
+ * distribute these packages.
+ */
 export const allowedLicenses = new Set([
   ...['MIT', 'ISC', 'BSD-3-Clause', '0BSD', 'Apache-2.0', 'PSF-2.0'],
   'MPL-2.0', // mediabunny, unchanged

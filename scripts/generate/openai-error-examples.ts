@@ -1,5 +1,5 @@
 /**
- * Examples for every declared error of the OpenAI-compatible contract: those of the native contract, in the form of
+ * Examples for every declared error of the OpenAI-compatible contract: those of the native contract, in the format of
  * `/v1`. `npm run generate` adds them.
  */
 import { invalid, problemAnswer, ProblemError } from '../../src/contract/problems.ts';

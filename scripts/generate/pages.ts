@@ -1,4 +1,4 @@
-/** The pages of docs/ with their generated parts. */
+/** Returns the pages of docs/ that have generated blocks. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -6,7 +6,7 @@ import { invalid, inBody, problemAnswer, ProblemError } from '../../src/contract
 
 const requestId = '6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40';
 
-/** By status. The examples under /v1 are the same, in another form. */
+/** Examples by status. Those under /v1 are the same, in another format. */
 export const common: Readonly<Record<string, ProblemError>> = {
   401: new ProblemError('unauthorized', 'Send an API key as "Authorization: Bearer <key>".', {
     headers: { 'WWW-Authenticate': 'Bearer' },
@@ -50,7 +50,7 @@ const preparationNotFound = new ProblemError(
 
 const preparationNotAllowed = new ProblemError('preparation-not-allowed', 'Preparations are off (PREPARE=off).');
 
-/** By status and operation: replaces `common`. */
+/** Examples by status and operation, which override `common`. */
 const own: Examples['byOperation'] = {
   403: { startPreparation: preparationNotAllowed, stopPreparation: preparationNotAllowed },
   404: {
@@ -122,7 +122,7 @@ const locations: Readonly<Record<string, string>> = {
 interface Examples {
   readonly mediaType: string;
   readonly byStatus: Readonly<Record<string, ProblemError>>;
-  /** By status and operation: replaces `byStatus`. */
+  /** Examples by status and operation, which override `byStatus`. */
   readonly byOperation: Readonly<Record<string, Readonly<Record<string, ProblemError>>>>;
   readonly toBody: (error: ProblemError) => unknown;
 }
@@ -132,7 +132,7 @@ export function addProblemExamples(document: WithOperations): void {
   addExamples(document, { mediaType: 'application/problem+json', byStatus: common, byOperation: own, toBody });
 }
 
-/** Adds an example to every declared failure that has none. Throws if there is none for it. */
+/** Adds an example to every declared failure that has none. Throws if no example is defined for the failure. */
 export function addExamples({ paths }: WithOperations, { mediaType, byStatus, byOperation, toBody }: Examples): void {
   for (const { operationId = '', responses = {} } of Object.values(paths).flatMap((path) => Object.values(path))) {
     for (const [status, { headers = {}, content = {} }] of Object.entries(responses)) {

@@ -22,7 +22,7 @@ export function settingsReference(): string {
   return table(['variable', 'in the file', 'type', 'default', 'description'], rows);
 }
 
-/** The variables without effect if the file lists the engines. */
+/** Lists the variables that have no effect if the settings file lists the engines. */
 export function replacedVariables(): string {
   const rows = Object.values(settingsTable).flatMap(({ env, withEngines }) => {
     if (withEngines === undefined) return [];
@@ -139,7 +139,7 @@ function fieldTableOf(path: string, { operationId, requestBody }: Operation, con
   const { [operationId ?? '']: rows = {} } = tables;
   const declared = Object.keys(resolved(body, contract).properties ?? {});
   const names = [...new Set([...declared, ...Object.keys(rows)])].filter((name) => {
-    // A field whose parts have rows is shown by them.
+    // The rows of a field's parts replace the row of the field.
     return !Object.keys(rows).some((row) => row.startsWith(`${name}.`));
   });
   const lines = names.map((name) => [code(name), ...statusOf(rows[name])]);
@@ -193,7 +193,7 @@ export function eventsReference(contract: Contract, union: string): string {
     .join('\n\n');
 }
 
-/** Replaces references by the schemas that they refer to. */
+/** Replaces references with the schemas that they refer to. */
 function resolved(schema: Described, contract: Contract): Described {
   if (schema.$ref !== undefined) {
     const { $ref, ...own } = schema;

@@ -19,7 +19,7 @@ export interface Described {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Largest size of a file. It replaces `maxLength`, which generators compile to a check of a string. */
+  /** Maximum file size. Used instead of `maxLength`, which generators compile to a string check. */
   readonly 'x-max-bytes'?: number;
   readonly minItems?: number;
   readonly maxItems?: number;

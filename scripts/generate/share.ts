@@ -30,7 +30,7 @@ const variants: Readonly<Record<string, string>> = {
   'streamTranscription 200': 'TranscriptionStream',
 };
 
-/** Throws if an answer or a header would need a name that another one has. */
+/** Throws if an answer or a header would need a name that is already taken. */
 export function shareAnswers(document: Shareable): void {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   const answers = operations.flatMap(({ operationId = '', responses = {} }) =>
@@ -46,7 +46,7 @@ export function shareAnswers(document: Shareable): void {
   document.components = { ...document.components, responses, headers };
 }
 
-/** A value that may have to be replaced by a reference. */
+/** A value that may have to be replaced with a reference. */
 interface Occurrence {
   readonly of: Named<object>;
   readonly key: string;
@@ -59,7 +59,7 @@ function occurrencesIn(of: Named<object>): Occurrence[] {
   return Object.entries(of).map(([key, value]) => ({ of, key, value }));
 }
 
-/** Replaces each value that occurs more than once by a reference, and returns these values by name. */
+/** Replaces each value that occurs more than once with a reference, and returns these values by name. */
 function share(section: string, occurrences: readonly Occurrence[], nameAfter: (key: string) => string): Named<object> {
   const shared: Named<object> = {};
   for (const alike of Map.groupBy(occurrences, ({ key, value }) => `${key} ${JSON.stringify(value)}`).values()) {

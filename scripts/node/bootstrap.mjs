@@ -1,8 +1,8 @@
 /**
- * Runs first in every npm script, on any Node.js: installs missing locked packages, and a Node.js for this clone alone
+ * Runs first in every npm script, on any Node.js: installs missing locked packages, and a Node.js for this clone only,
  * if the PATH has none that is new enough. With --omit=dev it installs only the packages of the service (70 MB instead
- * of 575). The packages of src/fleet/packages/ are installed for a start with FLEET_URL, and for development. It is
- * part of each script, because npm skips `pre` scripts with ignore-scripts=true. The next command uses `env node`,
+ * of 575). The packages of src/fleet/packages/ are installed for a start with FLEET_URL, and for development. Bootstrap
+ * is part of each script, because npm skips `pre` scripts with ignore-scripts=true. The next command uses `env node`,
  * because the shell remembers where it found the first `node`, while env searches again.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -52,7 +52,7 @@ function npm(folder, ...args) {
 
 // ---------------------------------------------------------------------------------------------------- packages
 
-/** Exists while development packages are being added, and after that was aborted. */
+/** Exists while development packages are being added, and after an aborted installation. */
 const adding = `${home}node_modules/.adding`;
 
 async function installPackages() {
@@ -94,7 +94,10 @@ function isNewEnough() {
   return engines.node.split('||').some((range) => range.trim().split(' ').every(holds));
 }
 
-/** The PATH's is used where it is new enough; otherwise, or where this already runs on it, the one of scripts/node/. */
+/**
+ * Uses the Node.js in the PATH if it is new enough; otherwise, or if this process already runs on it, the one in
+ * scripts/node/.
+ */
 const usesOwn = process.execPath.startsWith(`${home}scripts/node/`) || !isNewEnough();
 
 const name = `node-${process.platform}-${process.arch}`;
@@ -111,12 +114,12 @@ async function installNode() {
   if (!(await npm('scripts/node', 'ci'))) return false;
   rmSync(`${home}scripts/node/${path}/include`, { recursive: true, force: true }); // 61 MB for compilers of add-ons
   if (!existsSync(program)) {
-    // npm says nothing of an optional package whose download or whose integrity fails.
+    // npm does not report an optional package whose download or integrity check fails.
     return refuse(`${name} could not be installed (npm ci --prefix scripts/node --loglevel=verbose shows why)`);
   }
   if (spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0) return true;
   rmSync(`${home}scripts/node/node_modules`, { recursive: true });
-  return refuse(`${name} does not run here`); // with musl instead of glibc, say
+  return refuse(`${name} does not run here`); // for example, with musl instead of glibc
 }
 
 /** @param {string} reason */
@@ -137,7 +140,7 @@ function linkNode() {
   } catch {
     mkdirSync(`${home}node_modules/.bin`, { recursive: true });
   }
-  // Replaced in one step: another npm script may be looking for it.
+  // Replaced atomically, because another npm script may be looking for the link.
   const fresh = `${link}-${process.pid}`;
   symlinkSync(target, fresh);
   renameSync(fresh, link);

@@ -1,4 +1,4 @@
-/** Decodes the channels of a stereo recording, each into a file of its own. */
+/** Decodes the channels of a stereo recording, each into its own file. */
 import { EngineError } from '../../engines/contract/index.ts';
 import { samplesOf } from '../../lib/wav.ts';
 import { silentPeak, type Channel, type DecodedRecording } from './decode-request.ts';
@@ -7,10 +7,10 @@ export interface DecodedChannel extends DecodedRecording {
   readonly isSilent: boolean;
 }
 
-/** Channels whose correlation is greater carry the same sound, also if one of them is inverted. */
+/** Channels with a greater absolute correlation carry the same audio, even if one of them is inverted. */
 const sameCorrelation = 0.98;
 
-/** Throws `parameter-not-supported` if the recording does not have two channels with different sound. */
+/** Throws `parameter-not-supported` if the recording does not have two channels with different audio. */
 export async function decodeChannels(
   decode: (channel: Channel) => Promise<DecodedRecording>,
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function decodeChannels(
 
 const windowMs = 60_000;
 
-/** The correlation is 0 if a channel is silent. */
+/** Returns the peaks and the correlation of two channels. The correlation is 0 if a channel is silent. */
 async function compare(one: DecodedRecording, other: DecodedRecording, signal: AbortSignal) {
   const peaks: [number, number] = [0, 0];
   let [product, energy, otherEnergy] = [0, 0, 0];

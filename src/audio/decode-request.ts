@@ -12,29 +12,29 @@ export interface DecodeRequest {
   readonly wavPath: string;
   /** Decodes only this channel of a stereo recording. Default: the mix of all channels. */
   readonly channel?: Channel | undefined;
-  /** Maximum duration, enforced while decoding: headers can lie. */
+  /** Maximum duration. It is enforced while decoding, because headers can lie. */
   readonly maxSeconds: number;
 }
 
 export interface DecodedRecording extends Decoded {
-  /** Parts that are not in the file: silence takes their place. */
+  /** Parts that are missing from the file and were filled with silence. */
   readonly gaps: readonly Span[];
 }
 
 export interface DecodeOptions {
   readonly signal: AbortSignal;
-  /** The disk account for written bytes; absent: not accounted. */
+  /** The disk account charged for written bytes. If absent, they are not counted. */
   readonly account?: DiskAccount | undefined;
-  /** Multiplies the default time limits; 1 when absent. */
+  /** Multiplies the default time limits. Default: 1. */
   readonly deadlineFactor?: number;
 }
 
-/** The first packets of a recording that was cut out of another one may refer to packets that are missing. */
+/** If a recording was cut out of a longer one, its first packets may refer to missing packets. */
 export const maxFailuresAtStart = 5;
 
-/** No speech recorder writes more channels, and each second of them takes long to decode. */
+/** No speech recorder writes more channels, and decoding more would be slow. */
 export const maxChannels = 8;
-/** Sound below -60 dB of full scale is silent; codecs do not always return zeros. */
+/** Sound below -60 dB of full scale is silent; decoders do not always return exact zeros. */
 export const silentPeak = 32;
 /** Hz. */
 export const maxSampleRate = 192_000;
@@ -43,7 +43,7 @@ export function tooLong(maxSeconds: number): EngineError {
   return new EngineError('recording-too-long', `The recording exceeds the limit of ${String(maxSeconds)} seconds.`);
 }
 
-/** For a recording whose channels are to be transcribed separately. */
+/** Returns the error for a recording without two channels whose channels should be transcribed separately. */
 export function notStereo(channels: number): EngineError {
   const detail = `The recording has ${channels === 1 ? 'one channel' : `${channels} channels`}; separate channels need exactly two.`;
   return new EngineError('parameter-not-supported', detail);

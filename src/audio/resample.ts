@@ -1,8 +1,14 @@
-/** Low-pass filter: this attenuation at half of the lower rate (for example 8 kHz), flat up to 85 % of that. */
+/**
+ * Low-pass filter: reaches this attenuation at half of the lower rate (for example 8 kHz), and is flat up to 85 % of
+ * that frequency.
+ */
 const stopBandDb = 66;
 const transition = 0.15;
 
-/** Rates without a large common divisor would need filters for up to 16,000 phases; they use the nearest of these. */
+/**
+ * Rates without a large common divisor would need filters for up to 16,000 phases. They use the nearest of this many
+ * phases instead.
+ */
 const maxPhases = 1024;
 
 /**
@@ -10,19 +16,19 @@ const maxPhases = 1024;
  * The result does not depend on the block sizes; n input samples give ceil(n * to / from) output samples.
  */
 export class Resampler {
-  /** Integer time, so that nothing drifts: an input sample lasts `ticks`, an output sample `step`. */
+  /** Time is an integer, so it cannot drift: an input sample lasts `ticks`, an output sample `step`. */
   readonly #ticks: number;
   readonly #step: number;
-  /** Offset of an output sample from an input sample, by phase. */
+  /** The filter for each phase, which is the offset of an output sample from an input sample. */
   readonly #filters: readonly Float32Array[];
-  /** Input samples per filter on either side. */
+  /** Number of input samples on either side of the center of a filter. */
   readonly #reach: number;
 
-  /** Input starting at the filter of the next output sample; initially the silence before the recording. */
+  /** Input samples from the start of the next output sample's filter; initially the silence before the recording. */
   #input: Float32Array;
   #phase = 0;
 
-  /** Integer rates in Hz. */
+  /** Both rates are integers in Hz. */
   constructor(from: number, to: number) {
     const divisor = greatestCommonDivisor(from, to);
     this.#step = from / divisor;
@@ -40,7 +46,7 @@ export class Resampler {
     return this.#filter(input);
   }
 
-  /** The last samples, whose filters extend past the end of the input. */
+  /** Returns the last samples, whose filters extend past the end of the input. */
   flush(): Float32Array {
     return this.push(new Float32Array(this.#reach));
   }
@@ -61,7 +67,7 @@ export class Resampler {
   }
 }
 
-/** Converts mono blocks to one sample rate. Their own rate may change between blocks: files can be concatenations. */
+/** Converts mono blocks to one sample rate. The rate may differ between blocks, because files can be concatenations. */
 export class RateConverter {
   readonly #to: number;
   #from: number;
@@ -86,7 +92,7 @@ export class RateConverter {
   }
 }
 
-/** Four accumulators are a quarter faster than one; the length is a multiple of four. */
+/** Uses four accumulators, which is 25 % faster than one. The length must be a multiple of four. */
 function dot(filter: Float32Array, input: Float32Array, start: number): number {
   let a = 0;
   let b = 0;

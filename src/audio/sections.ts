@@ -2,7 +2,7 @@ import { DamagedRecording } from '../../lib/recording/damage.ts';
 import { sectionsOf as find } from '../../lib/recording/sections.ts';
 import { undecodable } from './failures.ts';
 
-/** The recordings in a file. Throws `recording-undecodable` if the file is damaged before its end. */
+/** Returns the recordings in a file. Throws `recording-undecodable` if the file is damaged before its end. */
 export const sectionsOf: typeof find = (...file) => {
   try {
     return find(...file);

@@ -1,4 +1,4 @@
-/** Detects the container of a recording from its first bytes; file name and media type are ignored. */
+/** Detects the container of a recording from its first bytes; the file name and media type are ignored. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Container } from '../../engines/contract/index.ts';
 import { audioSignatures } from '../../lib/audio-signatures.ts';
@@ -15,13 +15,13 @@ export const mediaTypes: Readonly<Record<Container, string>> = {
 
 export type Sniffed =
   | { readonly container: Container }
-  /** An unsupported file; `detected` is shown to the client. */
+  /** An unsupported format. The client sees `detected`. */
   | { readonly container: undefined; readonly detected: string };
 
-/** An MP3 file has no signature. */
+/** Containers with a signature. MP3 files have none. */
 const signed = ['webm', 'mp4', 'ogg', 'wav', 'flac'] as const;
 
-/** Common unsupported formats, so that the problem can name them. */
+/** Common unsupported formats, which the error message names. */
 const known: readonly (readonly [detected: string, signature: RegExp])[] = [
   ['a PDF document', /^%PDF/],
   ['a PNG image', /^\x89PNG/],
@@ -44,10 +44,10 @@ const known: readonly (readonly [detected: string, signature: RegExp])[] = [
 ];
 
 const headBytes = 64;
-/** At least four of the longest MP3 frames. */
+/** Enough for at least four MP3 frames of maximum length. */
 const syncBytes = 8192;
 
-/** Reads the first bytes, and after an ID3 tag also those that follow it. */
+/** Reads the first bytes. If they are an ID3 tag, also reads the bytes after the tag. */
 export async function sniff(file: FileHandle): Promise<Sniffed> {
   const head = await readAt(file, 0);
   if (head.startsWith('ID3')) return classifyTagged(await readAt(file, id3Length(head)));
@@ -62,16 +62,16 @@ async function readAt(file: FileHandle, position: number, length = headBytes): P
   return buffer.toString('latin1', 0, bytesRead);
 }
 
-/** Length of an ID3v2 tag: a header of ten bytes, and a size of four 7-bit digits. */
+/** Returns the length of an ID3v2 tag: a ten-byte header plus the size, which is encoded as four 7-bit digits. */
 function id3Length(head: string): number {
   return 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head.charCodeAt(at) & 0x7f), 0);
 }
 
-/** Undefined for unknown bytes. */
+/** Returns undefined if the bytes are not recognized. */
 function classify(head: string): Sniffed | undefined {
   const container = signed.find((name) => audioSignatures[name].test(head));
   if (container !== undefined) return { container };
-  // Checked before frames: the byte order mark of UTF-16 looks like one.
+  // Checked before MP3 frames, because the UTF-16 byte order mark looks like one.
   const [detected = describeUtf16(head)] = known.find(([, signature]) => signature.test(head)) ?? [];
   if (detected !== undefined) return { container, detected };
   return classifyFrame(head);
@@ -94,7 +94,10 @@ function classifyFrame(head: string): Sniffed | undefined {
   return { container: undefined, detected: 'AAC audio without a container (ADTS)' };
 }
 
-/** A recording may begin within a frame or with padding. A frame counts when two of its format follow it. */
+/**
+ * A recording may begin within a frame or with padding. A frame counts only if two more frames of the same format
+ * follow.
+ */
 function hasMp3Frames(head: string): boolean {
   const bytes = Buffer.from(head, 'latin1');
   const frameAt = (at: number) => (at + 4 > bytes.length ? undefined : readMp3Frame(bytes.readUInt32BE(at)));
@@ -108,8 +111,8 @@ function hasMp3Frames(head: string): boolean {
 }
 
 /**
- * The layer of an MPEG audio frame: eleven sync bits, then version, layer, bit rate and sample rate, none of them
- * reserved.
+ * Returns the layer of an MPEG audio frame. A frame starts with eleven sync bits, then version, layer, bit rate and
+ * sample rate, none with a reserved value.
  */
 function mpegLayer(head: string): number | undefined {
   const [b0, b1, b2] = [head.charCodeAt(0), head.charCodeAt(1), head.charCodeAt(2)];

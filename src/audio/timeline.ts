@@ -1,45 +1,47 @@
 /**
- * Where sound belongs in the time of its file: a sound track may begin later than the video, and time may pass without
- * sound. Silence takes its place, so that the times of a transcript are those of the file.
+ * Aligns audio with the time stamps of its file: an audio track may begin later than the video, and may have gaps. The
+ * gaps are filled with silence, so that the times in a transcript match the file.
  */
 import type { Container, Span } from '../../engines/contract/index.ts';
 import { canLast } from '../../lib/recording/plausible.ts';
 
-/** Time stamps are rounded, and those of a live recorder jitter by less than this. */
+/** Time stamps are rounded, and the time stamps of a live recorder jitter, but by less than this. */
 const minHoleMs = 10;
-/** Holes are filled once the sound is this much behind its time stamps: single lost packets are not worth a pause. */
+/**
+ * Holes are filled once the audio lags this far behind its time stamps; a single lost packet does not justify a pause.
+ */
 const minLagMs = 100;
-/** Far more than time stamps in milliseconds are rounded. */
+/** Far more than the rounding error of time stamps in milliseconds. */
 const minRestMs = 5;
 const minShortened = 3;
-/** Time stamps that go back this far are those of another recording, which was joined. */
+/** Time stamps that go back this far belong to another recording that was appended to the file. */
 const maxOverlapMs = 1_000;
 
-/** In the others, sound follows sound; what a demuxer calls times is derived from the position in the file. */
+/** In other containers, audio has no gaps; the demuxer derives time stamps from the position in the file. */
 const containersWithTimes: readonly Container[] = ['webm', 'mp4', 'ogg'];
 
 export class Timeline {
-  /** Parts of the decoded sound that are not in the file. */
+  /** Parts of the decoded audio that are not in the file. */
   readonly gaps: Span[] = [];
-  /** Whether something is missing between two pieces of sound. */
+  /** Whether audio is missing between two pieces. */
   hasHoles = false;
-  /** Number of pieces that are shorter than their time: the decoder took other data for sound. */
+  /** Number of pieces shorter than their time stamps indicate, because the decoder mistook other data for audio. */
   #shortened = 0;
   #longestMs = 0;
-  /** How long gaps may make the sound. */
+  /** Whether a file of this size can plausibly last this long; limits the gaps. */
   readonly #canLast: (ms: number) => boolean;
-  /** End of the decoded sound. */
+  /** End of the decoded audio. */
   #endMs = 0;
-  /** The last piece, by its time stamp. */
+  /** The previous piece, positioned by its time stamp. */
   #last: { readonly endMs: number; readonly lengthMs: number } | undefined;
-  /** Added to time stamps that cannot be true. */
+  /** Offset added to time stamps to correct implausible ones. */
   #shiftMs = 0;
 
   constructor({ container, bytes = 0 }: { readonly container: Container; readonly bytes?: number }) {
     this.#canLast = (ms) => containersWithTimes.includes(container) && canLast(ms, { bytes });
   }
 
-  /** Returns the milliseconds of silence before a piece of sound, whose time stamp is `startMs`. */
+  /** Returns the milliseconds of silence to insert before the piece of audio with the time stamp `startMs`. */
   place(startMs: number, lengthMs: number): number {
     const holeMs = startMs - (this.#last?.endMs ?? 0);
     if (this.#last) this.#checkHole(holeMs, this.#last.lengthMs);
@@ -51,12 +53,15 @@ export class Timeline {
     return gapMs;
   }
 
-  /** Whether too little sound was decoded from several packets, without an error. */
+  /** Whether several packets yielded too little audio without reporting an error. */
   get isShortened(): boolean {
     return this.#shortened >= minShortened;
   }
 
-  /** A lost packet leaves a hole of its length. A hole that is no longer than the rest of a packet is in the packet. */
+  /**
+   * A lost packet leaves a hole of its own length. A hole that only completes a short packet means that the packet
+   * itself is damaged.
+   */
   #checkHole(holeMs: number, lengthMs: number): void {
     this.hasHoles ||= holeMs >= minHoleMs;
     const isRest = lengthMs < 0.9 * this.#longestMs && lengthMs + holeMs < 1.1 * this.#longestMs;
@@ -72,7 +77,7 @@ export class Timeline {
   }
 }
 
-/** Milliseconds of a part of the decoded sound that are not in the file. */
+/** Returns how many milliseconds of a span of the decoded audio are not in the file. */
 export function gapMsIn(gaps: readonly Span[], { startMs, endMs }: Span): number {
   const overlaps = gaps.map((gap) => Math.min(gap.endMs, endMs) - Math.max(gap.startMs, startMs));
   return overlaps.reduce((sum, ms) => sum + Math.max(0, ms), 0);

@@ -1,4 +1,4 @@
-/** Writes the file of a decoded recording: 16 kHz mono s16. */
+/** Writes the WAV file of a decoded recording: 16 kHz mono s16. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Span } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
@@ -19,11 +19,14 @@ export async function createWav<T>(wavPath: string, fill: (wav: FileHandle) => P
 }
 
 interface Writing extends Pick<DecodeRequest, 'maxSeconds'>, Pick<DecodeOptions, 'account'> {
-  /** Called to end the source when its samples exceed the maximum duration. */
+  /** Called to stop the source once its samples exceed the maximum duration. */
   readonly stop?: () => void;
 }
 
-/** Writes the header and the samples, until these exceed the maximum duration; returns their number of bytes. */
+/**
+ * Writes the header and the samples, until the samples exceed the maximum duration; returns the number of bytes of
+ * samples.
+ */
 export async function writeSamples(
   samples: AsyncIterable<Buffer>,
   wav: FileHandle,
@@ -33,7 +36,7 @@ export async function writeSamples(
   await wav.write(wavHeader(0));
   for await (const chunk of samples) {
     account?.take(chunk.length);
-    await wav.writeFile(chunk); // not `write`: on a full disk it may write only a part without an error
+    await wav.writeFile(chunk); // not `write`: that may write only a part on a full disk, without an error
     bytes += chunk.length;
     if (bytes > maxSeconds * bytesPerSecond) {
       stop?.();
@@ -66,7 +69,7 @@ interface Range {
 }
 
 /**
- * Returns undefined for a file that needs a decoder, or has no samples. Creates the file `wavPath`, and removes it on
+ * Returns undefined if the file needs a decoder or has no samples. Creates the file `wavPath`, and removes it on
  * failure.
  */
 export async function copyPcmWav(
@@ -97,7 +100,7 @@ async function* readRange(source: FileHandle, { start, end }: Range, signal: Abo
   for (let position = start; position < end;) {
     signal.throwIfAborted();
     const { bytesRead } = await source.read(piece, 0, Math.min(piece.length, end - position), position);
-    if (bytesRead === 0) return; // the file was truncated meanwhile; without this, the loop would not end
+    if (bytesRead === 0) return; // the file was truncated in the meantime; without this, the loop would never end
     yield piece.subarray(0, bytesRead);
     position += bytesRead;
   }

@@ -1,4 +1,4 @@
-/** The doctor's lines about assets: those that an engine lacks, and the groups that setup installs. */
+/** The doctor's lines about assets: the assets that an engine is missing, and the groups that setup can install. */
 import type { Finding } from '../../engines/contract/index.ts';
 import type { Assets } from '../engine-host/assets/assets.ts';
 import type { GroupStatus } from '../engine-host/assets/group-status.ts';
@@ -13,13 +13,16 @@ export function linesOfLacking(assets: Assets, instance: string): AssetLine[] {
   return assets.lackingOf(instance).map(({ asset, ...status }) => toLine(asset.id, { ...asset, ...status }));
 }
 
-/** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */
+/**
+ * Returns the lines for assets that can be installed. A missing asset is not an error. `npm run models` lists
+ * additional models.
+ */
 export async function linesOfGroups(assets: Assets): Promise<(AssetLine & { readonly isOptional: true })[]> {
   const groups = (await assets.list()).filter(isRelevant);
   return groups.map((group) => ({ ...toLine(group.id, group), isOptional: true }));
 }
 
-/** Leaves out further models of the catalog that are not installed. */
+/** Omits additional catalog models that are not installed. */
 function isRelevant({ model, configured, isIncluded, state }: GroupStatus): boolean {
   return !isIncluded && (model === undefined || configured || state !== 'missing');
 }

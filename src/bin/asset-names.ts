@@ -5,7 +5,10 @@ import type { GroupStatus } from '../engine-host/assets/group-status.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
 
-/** The settings decide which engines there are. If they are wrong, the usage was printed nevertheless. */
+/**
+ * The settings determine the engines. If they are invalid, only the names are missing, because the usage has already
+ * been printed.
+ */
 export async function printNames(isIncluded: (group: GroupStatus) => boolean = () => true): Promise<void> {
   try {
     await using engines = await openEngines(loadSettings(process.env), process.env, pino({ level: 'silent' }));

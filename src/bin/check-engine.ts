@@ -1,4 +1,6 @@
-/** `check-engine ./my-engine.ts`: checks an engine against the engine contract. Exit code 1: a rule is broken. */
+/**
+ * `check-engine ./my-engine.ts`: checks an engine against the engine contract. Exit code 1: the engine breaks a rule.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +32,7 @@ Exit code 0: it follows all rules; 1: it breaks a rule; 2: it could not be check
 
 Example: ${commandLine('check-engine', './my-engine.js', '--options', `'{"model":"small"}'`)}`;
 
-/** Limit for creating the engine. */
+/** Timeout for creating the engine. */
 const startMs = 20_000;
 
 type AnySubject = TranscriptionSubject & ChatSubject;
@@ -46,8 +48,8 @@ class UsageError extends Error {}
 const uncaught: unknown[] = [];
 process.on('uncaughtException', (error) => void uncaught.push(error)); // includes unhandled rejections
 /**
- * Set to true before the command itself exits. While it is false, an exit is a failure of the engine, because it would
- * end the service.
+ * Set to true before the command itself exits. While false, an exit was caused by the engine and counts as a failure,
+ * because it would end the service.
  */
 let mayExit = false;
 process.on('exit', () => {
@@ -65,13 +67,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   process.exitCode = await main();
 } catch (error) {
-  // Registry and usage errors print their message; anything else also prints where it was thrown.
+  // For registry and usage errors, prints only the message; for others, also where they were thrown.
   const isExpected = error instanceof RegistryError || error instanceof UsageError;
   console.error(isExpected ? error.message : explain(error).join('\n'));
   if (error instanceof UsageError) console.error(`\n${usage}`);
   process.exitCode = 2;
 }
-// The engine may hold handles that keep this process alive.
+// Exits explicitly, because the engine may hold handles that keep this process alive.
 mayExit = true;
 process.exit();
 
@@ -95,7 +97,7 @@ async function main(): Promise<number> {
   return broken > 0 ? 1 : 0;
 }
 
-/** Prints each result as soon as it is known; returns how many rules are broken. */
+/** Prints each result as soon as it is known; returns the number of broken rules. */
 async function checkAll(checks: readonly Check<AnySubject>[], subject: AnySubject): Promise<number> {
   const report = createReport((line) => console.log(line));
   let broken = 0;
@@ -114,7 +116,7 @@ async function checkAll(checks: readonly Check<AnySubject>[], subject: AnySubjec
   return broken;
 }
 
-/** An uncaught exception since the last check. In the service, it would end the process. */
+/** Returns an uncaught exception since the last check. In the service, it would end the process. */
 function uncaughtFailure(): Nonconformance | undefined {
   const [cause] = uncaught.splice(0);
   return cause === undefined ? undefined : new Nonconformance('uncaught exception or unhandled rejection', { cause });

@@ -10,7 +10,7 @@ import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 
-/** The keys file is usable unless the service cannot start with it, or it has no valid key. */
+/** The keys file is unusable if the service cannot start with it or if it contains no valid key. */
 export async function checkKeys(settings: LoadedSettings, registry: Registry) {
   const { apiKeysFile: path } = settings;
   if (path === undefined) return { findings: [], isUsable: true };

@@ -1,6 +1,6 @@
 /**
- * The command line of the commands that read settings. An option is another way to set a variable, so that one reader
- * checks all settings: the rules of PORT also apply to `--port`.
+ * The command line of all commands that read settings. An option sets an environment variable, so all settings are
+ * validated in one place: the rules for PORT also apply to `--port`.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,9 +10,9 @@ import { commandLine } from '../../lib/setup-command.ts';
 
 interface Option {
   readonly about: string;
-  /** Placeholder of the value in the usage. Without it, the option takes no value. */
+  /** Placeholder for the value in the usage. If absent, the option takes no value. */
   readonly value?: string;
-  /** The variable that it sets. */
+  /** The environment variable that the option sets. */
   readonly variable?: string;
 }
 
@@ -37,9 +37,9 @@ interface Grammar {
   readonly about: string;
   readonly example: readonly string[];
   readonly takes: readonly OptionName[];
-  /** Name of the other arguments in the usage; absent if the command takes none. */
+  /** Name of the positional arguments in the usage; absent if the command takes none. */
   readonly rest?: string;
-  /** Prints what follows the usage of `--help`, such as names that depend on the settings. Never rejects. */
+  /** Prints additional text after the usage for `--help`, such as names that depend on the settings. Never rejects. */
   readonly onHelp?: () => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface CommandLine {
   readonly opensPage: boolean;
   readonly isBench: boolean;
   readonly expected: string | undefined;
-  /** One line for the operator; undefined without `--env-file`. */
+  /** A line that tells the operator which `--env-file` was read; undefined without the option. */
   readonly variablesFrom: string | undefined;
 }
 
@@ -127,7 +127,7 @@ function check({ name, rawName, value }: Token, takes: readonly OptionName[]): v
 
 const isFlag = ({ value }: Option): boolean => value === undefined;
 
-/** A value that begins with a dash is the next option: the value is missing. */
+/** If the value begins with a dash, it is the next option, and the value is missing. */
 const isGiven = (value: string | undefined) => value !== undefined && value !== '' && !value.startsWith('-');
 
 const written = (name: OptionName) => ['--' + name, (options[name] as Option).value ?? []].flat().join(' ');
@@ -139,8 +139,8 @@ function unknownOption(name: string, takes: readonly OptionName[]): string {
 }
 
 /**
- * Reads a file as `--env-file` of Node.js does, which also finds the option here, after the script. Without the option,
- * no file is read: a `.env` in the working directory may belong to another project.
+ * Reads a file in the way of Node.js's own `--env-file`, which also recognizes the option when it follows the script.
+ * Without the option, no file is read, because a `.env` in the working directory may belong to another project.
  */
 function setVariables(file: string): string {
   const path = resolve(file);

@@ -1,7 +1,7 @@
 /**
- * `npm run doctor`: reports what was found, what is missing, and the command that fixes it. Exit code 1: a configured
- * capability does not work at all, or none does. With `--bench`, it measures the local models instead; exit code 1: one of
- * them fails, or none is installed. 2: wrong usage.
+ * `npm run doctor`: reports what was found, what is missing, and the commands that fix it. Exit code 1: a configured
+ * capability does not work at all, or no capability works. With `--bench`, it measures the local models instead; exit
+ * code 1: a model fails, or none is installed. Exit code 2: wrong usage.
  */
 import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ import { codecsOfFfmpeg } from '../audio/wasm/needs-ffmpeg.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { commandLine, installCommand } from '../../lib/setup-command.ts';
 
-/** In the order in which they are printed. Transcription comes last, where it is easiest to see. */
+/** In print order. Transcription comes last, where it is most visible. */
 const verdicts = [
   { capability: 'chat', title: 'Chat', broken: 'Chat: no model works.' },
   { capability: 'speech', title: 'Speech', broken: 'Speech: no model works.' },
@@ -87,7 +87,7 @@ async function report(): Promise<void> {
   const hasEngine = (capability: Capability) => engines.registry.of(capability).instances.length > 0;
   const doubts = describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() });
   for (const line of doubts) console.log(`Warning: ${line}`);
-  const tls = await readTls(settings); // throws, as at the start
+  const tls = await readTls(settings); // throws, as at startup
   for (const { subject, ends } of tls ? endingCertificates(tls) : []) {
     console.log(`Warning: TLS_CERT: ${subject} ends on ${ends}; fix: renew it, and send SIGHUP to the service`);
   }
@@ -133,7 +133,7 @@ function print(title: string, lines: readonly Line[]): void {
   }
 }
 
-/** The missing assets and the findings of each instance, which may have several engines. */
+/** Collects the missing assets and the findings of each instance. An instance may have several engines. */
 async function linesByInstance(registry: Registry): Promise<Map<string, Line[]>> {
   const lines = new Map<string, Line[]>();
   for (const { instance, findings } of await registry.inspect()) {
@@ -143,7 +143,10 @@ async function linesByInstance(registry: Registry): Promise<Map<string, Line[]>>
   return lines;
 }
 
-/** Instances that the settings do not require: the service uses them only if this machine has what they need. */
+/**
+ * Returns the instances that the settings do not require. The service uses them only if this machine meets their
+ * requirements.
+ */
 function optionalInstances(registry: Registry, settings: LoadedSettings): Set<string> {
   const unwanted = verdicts.filter(({ capability }) => !isAskedFor(capability, settings));
   return new Set(unwanted.flatMap(({ capability }) => registry.of(capability).instances));
@@ -202,7 +205,7 @@ async function ffmpeg(settings: LoadedSettings): Promise<Line> {
   return { what: 'ffmpeg', ok: true, detail: `${/version (\S+)/.exec(stdout)?.[1] ?? 'unknown version'}, ${program}` };
 }
 
-/** Prints one line per capability; returns false if a requested capability does not work, or none does. */
+/** Prints one line per capability; returns false if a requested capability does not work, or if no capability works. */
 function judge(registry: Registry, settings: LoadedSettings): boolean {
   let working = 0;
   let broken = 0;
@@ -240,12 +243,12 @@ function isAskedFor(capability: Capability, { enginesAreListed, engines, ...name
   return named.chatModel !== undefined || 'openai' in engines;
 }
 
-/** Not usable: this node cannot start, or cannot work. */
+/** `isUsable` is false if this node cannot start or cannot work. */
 async function checkFleet(settings: LoadedSettings): Promise<FleetInspection & { readonly isUsable: boolean }> {
   try {
     const fleet = readFleet(settings);
     if (fleet === undefined) return { findings: [], isUsable: true };
-    const { inspectFleet } = await import('../fleet/inspect.ts'); // its packages are there only with FLEET_URL
+    const { inspectFleet } = await import('../fleet/inspect.ts'); // its packages are only installed with FLEET_URL
     const inspection = await inspectFleet(fleet);
     return { ...inspection, isUsable: inspection.findings.every(({ ok, isOptional }) => ok || isOptional) };
   } catch (error) {

@@ -1,4 +1,7 @@
-/** `parlance init-engine NAME --capability CAPABILITY`: writes a package with an engine, its build and its test. */
+/**
+ * `parlance init-engine NAME --capability CAPABILITY`: creates a package that contains an engine, its build and its
+ * test.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -70,7 +73,10 @@ function readArguments(): { readonly name: string; readonly capability: Capabili
   return { name, capability };
 }
 
-/** The examples in a clone. The build copies them into the package. */
+/**
+ * Reads the template from the examples. In a clone, they are in the repository; the build copies them into the npm
+ * package.
+ */
 function templateOf(capability: Capability): Promise<string> {
   const isClone = import.meta.url.endsWith('.ts');
   const path = isClone ? `../../examples/engines/${capability}.ts` : `./engine-templates/${capability}.ts.txt`;
@@ -80,11 +86,11 @@ function templateOf(capability: Capability): Promise<string> {
 interface Server {
   /** Version or path for `npm install`. */
   readonly spec: string;
-  /** Directory of the clone whose tarball has to be packed first. */
+  /** Directory of the clone, which must first be packed into a tarball. */
   readonly toPack?: string;
 }
 
-/** This version of the service: the installed package, or a tarball of the clone. */
+/** Returns the running version of the service: the installed package, or a tarball of the clone. */
 function serverFor(folder: string): Server {
   const root = dirname(manifest);
   const project = /^(.*)[/\\]node_modules[/\\]@parlance[/\\]server$/.exec(root)?.[1];
@@ -96,14 +102,14 @@ function serverFor(folder: string): Server {
   return { spec: fileSpec(folder, tarball), ...(!existsSync(tarball) && { toPack: root }) };
 }
 
-/** The file that npm installed this package from; undefined if it came from the registry. */
+/** Returns the file from which npm installed this package; undefined if it came from the registry. */
 function installedFrom(project: string): string | undefined {
   try {
     const lock = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8')) as Lock;
     const resolved = lock.packages[`node_modules/${own.name}`]?.resolved;
     return resolved?.startsWith('file:') ? resolve(project, fileOf(resolved)) : undefined;
   } catch {
-    return undefined; // another package manager
+    return undefined; // installed by another package manager
   }
 }
 
@@ -166,7 +172,7 @@ The types of the contract, with what each member means: \`node_modules/@parlance
 `;
 }
 
-/** Writes the files into a folder that does not exist yet. */
+/** Creates a new folder and writes the files into it. */
 async function create(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(folder).catch((error: unknown) => {
     throw errnoOf(error) === 'EEXIST' ? new Error(`${folder} already exists; not overwritten`) : error;

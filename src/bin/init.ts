@@ -56,7 +56,10 @@ function writeExample(): void {
   }
 }
 
-/** All settings, commented out: prose after `# `, settings after `#`. `schema` is the path or URL of the JSON Schema. */
+/**
+ * Returns all settings, commented out: explanations start with `# `, settings with `#`. `schema` is the path or URL of
+ * the JSON Schema.
+ */
 function exampleFile(schema: string): string {
   const head = `# yaml-language-server: $schema=${schema}\n# Environment variables override this file. \${NAME} is the value of a variable.\n`;
   const settings = Object.entries(settingsTable)

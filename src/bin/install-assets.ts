@@ -1,4 +1,4 @@
-/** Installs assets for the operator: lists them, and shows the progress at the terminal. */
+/** Installs assets for the operator: lists them and shows the progress on the terminal. */
 import type { Asset, Capability, Logger } from '../../engines/contract/index.ts';
 import type { Assets, InstallRequest } from '../engine-host/assets/assets.ts';
 import { sourceOf } from '../engine-host/assets/install.ts';
@@ -10,15 +10,15 @@ export interface InstallOptions extends InstallRequest {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly terminal: Terminal;
-  /** How to stop the installation, and which setting turns it off: the last line before it begins. */
+  /** The last line printed before the installation begins: how to stop it, and which setting disables it. */
   readonly howToStop: string;
-  /** Called when the work on all missing assets has begun. */
+  /** Called once work on all missing assets has begun. */
   readonly onBegun?: () => void;
 }
 
 /**
- * Resolves with true if nothing failed. A failure is logged and shown at the terminal at once; other installations
- * continue.
+ * Resolves with true if nothing failed. A failure is logged and shown on the terminal immediately, while other
+ * installations continue.
  */
 export async function installAssets(
   assets: Assets,
@@ -35,7 +35,8 @@ export async function installAssets(
     onFailure(id, err) {
       progress.drop(id);
       log.warn({ err, asset: id }, 'an asset could not be installed');
-      if (!said.has(err.message)) terminal.print(err.message); // if the data directory cannot be used, every asset fails with the same message
+      // If the data directory cannot be used, every asset fails with the same message.
+      if (!said.has(err.message)) terminal.print(err.message);
       said.add(err.message);
     },
   });

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** A signal that aborts on Ctrl-C and SIGTERM. The command then exits as a shell expects. */
+/** Returns a signal that aborts on Ctrl-C and SIGTERM, and sets the exit code that shells expect. */
 export function abortOnSignals(): AbortSignal {
   const ended = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

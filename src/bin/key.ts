@@ -1,5 +1,6 @@
 /**
- * `parlance key`: makes tokens for the keys file, lists its keys, and removes one. Exit code 1: it failed; 2: wrong usage.
+ * `parlance key`: creates tokens for the keys file, lists its keys, and removes a key. Exit code 1: the command failed;
+ * 2: wrong usage.
  */
 import { stringify } from 'yaml';
 import { didYouMean } from '../../lib/did-you-mean.ts';
@@ -44,7 +45,7 @@ async function run([verb, name, ...more]: readonly string[]): Promise<void> {
 
 function makeToken(name: string): void {
   const { token, sha256 } = createToken(name);
-  const entry = stringify([{ name, sha256 }]).trimEnd(); // quotes names such as null and 0x10
+  const entry = stringify([{ name, sha256 }]).trimEnd(); // YAML quotes names such as null and 0x10
   console.log(`The token for the client, which is not shown again:
 
 ${token}

@@ -1,4 +1,4 @@
-/** `parlance key list`: the API keys, their permissions, and their usage today. */
+/** `parlance key list`: lists the API keys, their permissions, and their usage today. */
 import { errnoOf } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { nameOfToken, operationsByNameOnly, type KeyRules } from '../keys/key.ts';
@@ -24,7 +24,7 @@ export async function listKeys({ apiKeys, apiKeysFile: path, dataDir }: Settings
   return [...(await Promise.all(unnamed)).flat(), ...named];
 }
 
-/** Returns undefined if the file cannot be read: it may belong to another user. */
+/** Returns undefined if the file cannot be read, for example because it belongs to another user. */
 async function readBudgets(path: string): Promise<OwnBudgets | undefined> {
   try {
     return createBudgets(parseUsage(await readRegularFile(path)));

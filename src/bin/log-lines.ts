@@ -1,4 +1,4 @@
-/** Formats the log for people: a line per event, with the time, the event and its duration. */
+/** Formats the log for people: one line per event, with the time, the event and its duration. */
 import { shorten } from '../../lib/text.ts';
 import { visible, type Paint } from './terminal.ts';
 
@@ -8,16 +8,16 @@ type LogFields = Readonly<Record<string, unknown>>;
 const warning = 40;
 const failure = 50;
 
-/** Fields that the line shows elsewhere, or that only programs need. */
+/** Fields that are shown elsewhere in the line, or that only programs need. */
 const notShown: ReadonlySet<string> = new Set([
   ...['level', 'time', 'pid', 'hostname', 'msg', 'err', 'trace_id', 'span_id', 'id'],
 ]);
-/** Fields that a request's line begins with. */
+/** Fields omitted from the line of a request, because the line begins with them. */
 const notShownOfRequest: ReadonlySet<string> = new Set([...notShown, 'method', 'path', 'status', 'ms', 'operation']);
 
 const maxFactLength = 400;
 
-/** Returns a function that turns a line of pino's JSON into a line of text. */
+/** Returns a function that converts a line of pino's JSON to a line of text. */
 export function createLogLines(paint: Paint): (json: string) => string {
   return (json) => {
     const facts = JSON.parse(json) as LogFields;
@@ -28,7 +28,7 @@ export function createLogLines(paint: Paint): (json: string) => string {
       ...describeLevel(level, paint),
       request ?? describeEvent(facts),
       paint('dim', listFacts(facts, request === undefined ? notShown : notShownOfRequest)),
-      // The id identifies the request in the response that the caller received.
+      // The caller's response contains the same id.
       ...(isFailed(facts, level) && isText(facts.id) ? [paint('dim', `id=${quoted(facts.id)}`)] : []),
     ];
     const line = words.filter((word) => word !== '').join(' ');
@@ -67,7 +67,7 @@ function describeEvent({ msg, err }: LogFields): string {
   return indented(why === '' ? message : `${message}: ${why}`);
 }
 
-/** Shaped as src/log describes errors. An engine may log anything under this name. */
+/** `err` usually has the shape that src/log produces, but an engine may log any value under this name. */
 function messageOf(err: unknown): string {
   if (typeof err === 'object' && err !== null && 'message' in err && isText(err.message)) return err.message;
   return err === undefined ? '' : shorten(JSON.stringify(err), maxFactLength);
@@ -98,7 +98,7 @@ function describeFact(name: string, value: unknown): string {
   return `${quoted(name)}=${quoted(isText(value) ? value : JSON.stringify(value))}`;
 }
 
-/** Quotes a value that could be mistaken for another fact. */
+/** Quotes a value that could be mistaken for another field. */
 function quoted(text: string): string {
   const short = shorten(text, maxFactLength);
   return visible(/^[^\s="]+$/.test(short) || /^[[{]/.test(short) ? short : JSON.stringify(short)).replaceAll('\n', ' ');

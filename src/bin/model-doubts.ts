@@ -1,4 +1,4 @@
-/** Warnings about models in the settings, for the start and the doctor. */
+/** Warnings about models in the settings, shown at startup and by the doctor. */
 import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { entriesForOperator, isWorking } from './startup-summary.ts';
@@ -13,15 +13,15 @@ export function describeUnserved(registry: Registry, settings: LoadedSettings): 
 }
 
 /**
- * Returns the lines of the start. It first asks the providers of chat models for their lists, which is free of charge,
- * and takes at most some seconds.
+ * Returns the lines for startup. First asks the providers of chat models for their model lists, which is free of charge
+ * and takes at most a few seconds.
  */
 export async function describeModelDoubts(registry: Registry, settings: LoadedSettings): Promise<string[]> {
   const entries = entriesForOperator(registry, 'chat');
   const seemsToWork = (instance: string) => entries.some((entry) => entry.engine === instance && isWorking(entry));
   const inspected = await registry.inspect('chat');
   const lines = inspected.flatMap(({ instance, findings }) => {
-    // The summary has named what failed before.
+    // The startup summary has already named earlier failures.
     const doubts = findings.filter(({ ok, fix }) => (ok ? fix !== undefined : seemsToWork(instance)));
     return doubts.map((finding) => `engine ${instance}: ${describeFinding(finding)}`);
   });

@@ -1,6 +1,6 @@
 /**
  * `npm run models`: lists the models and voices for this machine, and removes downloaded ones. A running service with
- * the same data directory unloads a model first. Exit code 1: it failed; 2: wrong usage.
+ * the same data directory unloads a model first. Exit code 1: the command failed; 2: wrong usage.
  */
 import { pino } from 'pino';
 import { startTimeout } from '../../lib/abort.ts';
@@ -16,7 +16,7 @@ import { readCommandLine } from './command-line.ts';
 import { abortOnSignals } from './interruption.ts';
 import { explainStartFailure } from './startup-error.ts';
 
-/** A transcription or an answer in progress may take this long to end. */
+/** Time allowed for a transcription or answer in progress to finish. */
 const removalTimeoutMs = 60_000;
 
 const signal = abortOnSignals();
@@ -43,7 +43,7 @@ function explain(error: unknown): void {
   if (!signal.aborted) explainStartFailure(error);
 }
 
-/** Lists the models if there are no names. */
+/** Lists the models if no names are given. */
 async function run(names: readonly string[]): Promise<void> {
   await using engines = await openEngines(loadSettings(process.env), process.env, pino({ level: 'silent' }));
   const { assets } = engines.registry;

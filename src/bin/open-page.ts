@@ -3,18 +3,18 @@ import { spawn } from 'node:child_process';
 import type { Logger } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 
-/** Programs, because `start` is a builtin of the Windows shell. */
+/** Executable programs only, because `start` is a builtin of the Windows shell. */
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32.exe', 'url.dll,FileProtocolHandler'],
 };
 
-/** A failure is only logged, because the terminal shows the address as well. */
+/** A failure is only logged, because the terminal also shows the address. */
 export function openPage(url: string, log: Logger): void {
   const [name, ...args] = openers[process.platform] ?? ['xdg-open'];
   const program = findExecutable(name);
   if (program === undefined) return log.warn({ url }, `the page was not opened: ${name} is not on PATH`);
-  // Detached, because it may become the browser, which Ctrl-C here must not end.
+  // Detached, because the process may become the browser, which Ctrl-C in this terminal must not end.
   const child = spawn(program, [...args, `${url}/`], { stdio: 'ignore', detached: true });
   const failed = (facts: object) => log.warn({ url, ...facts }, `the page was not opened: ${name} failed`);
   child.once('error', (err) => failed({ err }));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `parlance`. */
+/** The `parlance` command. */
 import { createRequire } from 'node:module';
 
 const { version, engines } = createRequire(import.meta.url)('@parlance/server/package.json') as {
@@ -9,7 +9,7 @@ const { version, engines } = createRequire(import.meta.url)('@parlance/server/pa
 
 interface Command {
   readonly about: string;
-  /** Imports the module, which runs the command. */
+  /** Imports the module that runs the command. */
   readonly run: () => Promise<unknown>;
 }
 
@@ -18,7 +18,7 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'start the service (default)',
     run: async () => {
       withOneArena();
-      process.env.NODE_ENV ??= 'production'; // development also validates responses against the contract
+      process.env.NODE_ENV ??= 'production'; // in development, responses are also validated against the contract
       await import('./start.ts');
     },
   },
@@ -41,7 +41,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-// The remaining arguments belong to the command. Without a command, options belong to `start`.
+// The remaining arguments belong to the command. If the first argument is an option, the command is `start`.
 const [first = '--'] = process.argv.slice(2);
 const isOption = first.startsWith('-') && !['--version', '-v', '--help', '-h'].includes(first);
 const [name = 'start'] = isOption ? [] : process.argv.splice(2, 1);
@@ -77,7 +77,7 @@ async function usage(): Promise<string> {
   ].join('\n');
 }
 
-/** Compares major and minor with a range such as `>=22.21 <23 || >=24.9`. */
+/** Whether the major and minor version satisfy a range such as `>=22.21 <23 || >=24.9`. */
 function isSupported(version: string, needed: string): boolean {
   const numberOf = (text: string) => {
     const [major = 0, minor = 0] = text.match(/\d+/g)?.map(Number) ?? [];

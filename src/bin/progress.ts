@@ -1,17 +1,17 @@
-/** Progress of long steps: at the bottom of a terminal, a line per step; elsewhere, a line for every tenth. */
+/** Progress of long steps: on a terminal, one line per step at the bottom; elsewhere, a new line for every 10 %. */
 import { describeDuration } from './log-lines.ts';
 import { visible, type Terminal } from './terminal.ts';
 
 export interface Progress {
-  /** Shows the current work on a step and the completed fraction; null if it is unknown. */
+  /** Shows the current work on a step and the completed fraction, which is null if unknown. */
   readonly show: (id: string, doing: string, done: number | null) => void;
   /** Ends a step and prints that it is done. */
   readonly finish: (id: string) => void;
   /** Ends a step without a message. */
   readonly drop: (id: string) => void;
-  /** Names of the steps that have begun and not ended. */
+  /** Names of the steps in progress. */
   unfinished(): string[];
-  /** Removes the lines of progress. */
+  /** Removes the progress lines. */
   end(): void;
 }
 
@@ -19,12 +19,12 @@ interface ProgressBar {
   readonly begun: number;
   doing: string;
   done: number | null;
-  /** The last line that was printed for the step. */
+  /** The last line printed for the step. */
   shown: string | undefined;
 }
 
 const widestBar = 24;
-/** Below this width, a bar shows no more than the percentage. */
+/** Below this width, the bar is replaced by the percentage alone. */
 const narrowestBar = 5;
 const percentWidth = ' 100 %'.length;
 
@@ -32,7 +32,7 @@ export function createProgress(terminal: Terminal): Progress {
   const steps = new Map<string, ProgressBar>();
 
   function show(id: string, text: string, done: number | null): void {
-    if (done === 1) return; // `finish` prints the end
+    if (done === 1) return; // `finish` prints the completion
     const doing = visible(text).replaceAll('\n', ' ');
     const step = steps.get(id) ?? { begun: performance.now(), doing, done, shown: undefined };
     steps.set(id, Object.assign(step, { doing, done }));
@@ -81,7 +81,7 @@ function bar(done: number, width: number): string {
 
 const percentOf = (done: number | null) => (done === null ? '' : ` ${String(Math.floor(done * 100)).padStart(3)} %`);
 
-/** Width in columns, at most: characters beyond ASCII may take two. */
+/** Maximum width in columns: characters beyond ASCII may take two. */
 const widthOf = (text: string) => Array.from(text, widthOfChar).reduce((sum, width) => sum + width, 0);
 const widthOfChar = (char: string) => (char <= '~' ? 1 : 2);
 

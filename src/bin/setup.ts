@@ -1,6 +1,7 @@
 /**
- * `npm run setup`: installs in the foreground the assets that a start installs in the background, for images and CI.
- * With names, such as `npm run setup -- voice small`, it installs these groups. Exit code 1: it failed; 2: wrong usage.
+ * `npm run setup`: installs in the foreground the assets that `start` would install in the background, for container
+ * images and CI. With names, such as `npm run setup -- voice small`, installs these groups. Exit code 1: the command
+ * failed; 2: wrong usage.
  */
 import { pino } from 'pino';
 import { didYouMean } from '../../lib/did-you-mean.ts';

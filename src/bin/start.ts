@@ -24,10 +24,10 @@ import { explainStartFailure } from './startup-error.ts';
 const sandboxNotice =
   'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` returns made-up answers, and `Prefer: code=NNN` returns any declared response.';
 
-/** The first requests take precedence over warming caches. */
+/** Delay before caches are warmed, so that the first requests take precedence. */
 const settleMs = 500;
 
-/** The summary does not wait longer for an engine that takes long to list its assets. */
+/** Maximum time that the summary waits for engines to list their assets. */
 const begunWithinMs = 1_000;
 
 const commandLine = readCommandLine({
@@ -72,7 +72,7 @@ async function run(commandLine: CommandLine): Promise<void> {
   if (settings.sandbox) terminal.print(sandboxNotice);
 }
 
-/** Also waits for providers, so that a model is not missed because its list is late. */
+/** Waits for the providers as well, so that no model is reported missing merely because its list arrives late. */
 async function warnOfModels({ service, settings, log }: Started, ended: AbortSignal, warn: (line: string) => void) {
   if (settings.fleetRole === 'worker') return;
   try {
@@ -114,25 +114,26 @@ async function start({ variablesFrom }: CommandLine): Promise<Started | undefine
   }
 }
 
-/** Without files to reload, SIGHUP keeps its default: closing the terminal ends the service. */
+/** Without files to reload, SIGHUP keeps its default behavior: closing the terminal ends the service. */
 function reloadOnHangup({ apiKeysFile, tlsCert }: LoadedSettings, starting: Promise<Service>): void {
   if ((apiKeysFile ?? tlsCert) === undefined) return;
-  process.on('SIGHUP', () => void starting.then((service) => service.reload(), ignore)); // the start reports its failure
+  process.on('SIGHUP', () => void starting.then((service) => service.reload(), ignore)); // its failure is reported elsewhere
 }
 
 /**
- * The destination of the log; undefined for plain JSON on stdout. On a terminal, log lines appear above the progress.
+ * Returns the destination of the log; undefined for plain JSON on stdout. On a terminal, log lines appear above the
+ * progress.
  */
 function logTo(terminal: Terminal, { logFormat }: LoadedSettings) {
   const { stdout } = process;
   const isText = logFormat === 'auto' ? stdout.isTTY : logFormat === 'text';
   if (!isText && !stdout.isTTY) return undefined;
-  stdout.on('error', () => {}); // a terminal that was closed must not end the service
+  stdout.on('error', () => {}); // a closed terminal must not end the service
   const toText = isText ? createLogLines(paintFor(stdout)) : harmlessJson;
   return { write: (line: string) => terminal.write(toText(line), stdout) };
 }
 
-/** How to stop the installation of a start, and the settings that turn it off. */
+/** Describes how to stop the installation at startup, and the settings that disable it. */
 function describeStop({ voiceSetup, chatSetup }: LoadedSettings, withoutTranscription: boolean): string {
   const names = [
     ...(withoutTranscription ? [] : ['TRANSCRIBE_SETUP']),
@@ -144,7 +145,8 @@ function describeStop({ voiceSetup, chatSetup }: LoadedSettings, withoutTranscri
 }
 
 /**
- * Installs in the background. It begins before the summary, which then shows `preparing`. Resolves after the cleanup.
+ * Installs in the background. The installation begins before the summary is printed, so the summary shows `preparing`.
+ * Resolves after the cleanup.
  */
 async function prepare(
   { registry }: Service | RunningWorker,
@@ -161,7 +163,9 @@ async function prepare(
 /** npm forwards signals that the terminal has already sent to the whole process group, so they arrive twice. */
 const forwardedWithinMs = 500;
 
-/** The first signal aborts the result, also while the service starts; a second one exits immediately. */
+/**
+ * The first signal aborts the returned AbortSignal, even while the service is starting; a second one exits immediately.
+ */
 function listenForSignals(): AbortSignal {
   const ended = new AbortController();
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
@@ -177,10 +181,10 @@ function listenForSignals(): AbortSignal {
   return ended.signal;
 }
 
-/** Limits the delay of the exit by a tracer. */
+/** Maximum time that a tracer may delay the exit. */
 const flushTimeoutMs = 2_000;
 
-/** A load balancer takes a while to react to `/readyz`. Until then it sends new requests, which are served. */
+/** A load balancer takes a while to react to `/readyz`. Until then, it sends new requests, which are still served. */
 async function drainAndStop(
   service: Service | RunningWorker,
   { drainDelay, shutdownGrace }: LoadedSettings,
@@ -191,12 +195,12 @@ async function drainAndStop(
   await flushSpans(flushTimeoutMs);
 }
 
-/** A supervisor should see the exit within a second. */
+/** Maximum delay of the exit, so that a supervisor sees it within a second. */
 const exitTimeoutMs = 800;
 
 /**
- * Handles uncaught exceptions, which include unhandled rejections. The state of the process is then unknown: requests in
- * flight fail with `shutting-down`, and the process exits with 1 for a supervisor to restart it.
+ * Handles uncaught exceptions, which include unhandled rejections. The state of the process is then unknown: requests
+ * in flight fail with `shutting-down`, and the process exits with code 1, so that a supervisor can restart it.
  */
 function exitOnDefects(service: Service | RunningWorker, log: PinoLogger): void {
   let isExiting = false;
@@ -211,5 +215,5 @@ function exitOnDefects(service: Service | RunningWorker, log: PinoLogger): void 
   });
 }
 
-// Last: from here on, a signal may call functions that need the constants above.
+// Must come last: a signal may call functions that use the constants above.
 if (commandLine) await run(commandLine);

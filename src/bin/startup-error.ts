@@ -2,7 +2,7 @@ import { RegistryError } from '../engine-host/registry/registry-error.ts';
 import { SettingsError } from '../settings/load.ts';
 import { messageOf } from '../../lib/errors.ts';
 
-/** Prints settings errors without a stack; anything else is a bug and keeps its stack. */
+/** Prints settings errors without a stack; any other error is a bug and is printed with its stack. */
 export function explainStartFailure(error: unknown): void {
   const isListen = ['listen', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
   const isMistake = error instanceof SettingsError || error instanceof RegistryError || isListen;
@@ -15,7 +15,7 @@ export function explainStartFailure(error: unknown): void {
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string;
   readonly port?: number;
-  /** Of `getaddrinfo`. */
+  /** Set by `getaddrinfo`. */
   readonly hostname?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Summarizes what works and what does not, for the operator: one line for each capability. */
+/** Summarizes for the operator what works and what does not, with one line per capability. */
 import { EngineError, type Capability } from '../../engines/contract/index.ts';
 import { joinFirst } from '../../lib/listing.ts';
 import { commandLine } from '../../lib/setup-command.ts';
@@ -50,7 +50,7 @@ function socketUrl(url: string, { publicUrl = url }: Pick<LoadedSettings, 'publi
 /** Maximum number of working models that the summary names. */
 const namesShown = 3;
 
-/** Lists the working models; without any, the reason and the command that fixes it. */
+/** Lists the working models. If none works, states the reason and the command that fixes it. */
 function describeCapability(registry: Registry, capability: Capability, paint: Paint): string {
   const entries = entriesForOperator(registry, capability);
   const { instances, failures } = registry.of(capability);
@@ -70,19 +70,19 @@ function describeCapability(registry: Registry, capability: Capability, paint: P
 
 type OperatorEntry = ReturnType<typeof toEntry>;
 
-/** The entries of the listing, with the reasons that the operator reads. */
+/** Returns the entries of the model list, with the reasons as shown to the operator. */
 export function entriesForOperator(registry: Registry, capability: Capability): readonly OperatorEntry[] {
   return runInScope({ caller: '', isOperator: true }, () => {
     return listModels(registry, capability).models.map((model) => toEntry(model));
   });
 }
 
-/** False also for a provider that did not answer the last call, although a request would try it again. */
+/** Also false for a provider that did not answer the last call, although the next request would try it again. */
 export function isWorking({ available, code }: OperatorEntry): boolean {
   return available && code !== 'upstream-unreachable';
 }
 
-/** Returns the first reason. The doctor shows all of them. */
+/** Returns the first reason. The doctor shows all reasons. */
 function summarize([first = '', ...more]: readonly string[]): string {
   return more.length === 0 ? first : `${first} \`${commandLine('doctor')}\` explains ${more.length} more.`;
 }

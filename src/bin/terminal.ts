@@ -1,13 +1,13 @@
 /**
  * The operator's terminal: whole lines, with the progress below them. Only this file draws and clears the progress, so
- * everything that commands and the log write meanwhile passes through it.
+ * all output of commands and the log must pass through it.
  */
 import { styleText } from 'node:util';
 import { ignore } from '../../lib/errors.ts';
 
 type Style = 'dim' | 'bold' | 'green' | 'yellow' | 'red';
 
-/** Styles a text if the stream has colors: NO_COLOR, FORCE_COLOR and TERM=dumb decide, in this order. */
+/** Styles a text if the stream supports colors. NO_COLOR, FORCE_COLOR and TERM=dumb override this, in this order. */
 export type Paint = (style: Style, text: string) => string;
 
 export interface Terminal {
@@ -20,15 +20,15 @@ export interface Terminal {
   readonly paint: Paint;
   /** Writes whole lines, unchanged, above the progress display; by default to the terminal's own stream. */
   write(text: string, to?: NodeJS.WriteStream): void;
-  /** The same for untrusted text: control characters are written out. */
+  /** Like `write`, but for untrusted text: escapes control characters. */
   print(text: string): void;
-  /** Draws the lines of progress, each at most `columns` wide, until it is called without a function. */
+  /** Draws the progress lines, each at most `columns` wide, until called without a function. */
   showProgress(draw?: (columns: number) => readonly string[]): void;
 }
 
 const eraseLine = '\r\x1b[2K';
 const lineUp = '\x1b[1A';
-/** The width if the terminal does not report one. */
+/** The width to assume if the terminal does not report one. */
 const defaultColumns = 80;
 
 export function createTerminal(stream: NodeJS.WriteStream = process.stderr, env = process.env): Terminal {
@@ -43,7 +43,7 @@ export function createTerminal(stream: NodeJS.WriteStream = process.stderr, env 
     to.write(`${erased}${text}${drawn.join('\n')}`);
   }
 
-  stream.on('error', ignore); // a terminal that was closed must not end the service
+  stream.on('error', ignore); // a closed terminal must not end the service
   return {
     stream,
     canRedraw,
@@ -62,13 +62,13 @@ export function paintFor(stream: NodeJS.WriteStream): Paint {
 }
 
 /**
- * C0 and C1 controls except the line end, which could move the cursor, change the title or hide text, and marks that
- * reorder text. U+009B alone begins an escape sequence.
+ * C0 and C1 controls except the line feed, because they could move the cursor, change the title or hide text, and marks
+ * that reorder text. U+009B alone starts an escape sequence.
  */
 // eslint-disable-next-line no-control-regex
 const invisible = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Writes out every control character in a text of a program, provider, caller or third-party engine. */
+/** Escapes every control character in a text from a program, provider, caller or third-party engine. */
 export function visible(text: string): string {
   return text.replace(invisible, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,4 +1,4 @@
-/** Records a chat run: measures its tokens, and adds a span and the calls of tools to the record of a call. */
+/** Records a chat run: counts its tokens, and adds a span and the tool calls to the record of the engine call. */
 import type { AgentEvent, ChatCall, Tool, Usage } from '../../engines/contract/index.ts';
 import { CallRecord, type CallEnd } from '../engine-host/call-record.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
@@ -17,7 +17,7 @@ export interface ChatRecordOptions {
   readonly signal: AbortSignal;
 }
 
-/** Starts with its construction. `complete` or `fail` ends it, once. */
+/** The record starts when it is constructed and ends with the first call of `complete` or `fail`. */
 export class ChatRecord {
   readonly #options: ChatRecordOptions;
   readonly #metrics: Metrics | undefined;
@@ -34,7 +34,7 @@ export class ChatRecord {
     if (hasTracer()) this.#span = beginChatSpan(options.model);
   }
 
-  /** Passed to the engine. */
+  /** The engine calls this to report token usage. */
   readonly onUsage = ({ totalTokens }: Usage): void => {
     this.#meter?.report(totalTokens);
   };
@@ -43,7 +43,7 @@ export class ChatRecord {
     return this.#record.isOver;
   }
 
-  /** Receives every event before the result. */
+  /** Call this with every event before the result. */
   see(event: AgentEvent): void {
     this.#meter?.see(event);
     if (this.#options.isStream && event.type !== 'step-started') this.#record.output();
@@ -68,7 +68,10 @@ export class ChatRecord {
     this.#record.end({ ...end, charged: tokens === undefined ? undefined : { tokens } });
   }
 
-  /** Returns the name if the run has this tool, else `other`: models also call tools that do not exist. */
+  /**
+   * Returns the name if the run has this tool, otherwise `other`, because models sometimes call tools that do not
+   * exist.
+   */
   #offered(name: string): string {
     return this.#options.tools.some((tool) => tool.name === name) ? name : 'other';
   }

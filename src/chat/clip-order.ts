@@ -1,4 +1,4 @@
-/** Announces clips in the order of the model's calls, although they are synthesized in parallel. */
+/** Announces clips in the order of the model's calls, even though clips are synthesized in parallel. */
 import type { AgentEvent } from '../../engines/contract/index.ts';
 import { readAloudName } from '../tools/read-aloud.ts';
 
@@ -6,14 +6,15 @@ type CallEvent = Extract<AgentEvent, { call: number }>;
 
 interface ReadAloud {
   readonly call: number;
-  /** Held events: the clip of the call and everything after it. */
+  /** Events that are held back: the clip of the call and everything after it. */
   readonly held: CallEvent[];
 }
 
 /**
- * Takes the tool events of a run, in valid event order, and returns those to emit now. A clip waits until every earlier
- * read_aloud of its step has announced its clip or finished; the tool-finished event of its call waits behind it. Only
- * events are delayed, never the engine. A step ends after all of its calls, so nothing is held beyond it.
+ * Takes the tool events of a run, in valid event order, and returns the events to emit now. A clip waits until every
+ * earlier read_aloud call of its step has announced its clip or finished; the tool-finished event of the same call
+ * waits behind the clip. Only events are delayed, never the engine. A step ends after all of its calls, so no event is
+ * held beyond the step.
  */
 export function createClipOrder(): (event: CallEvent) => readonly CallEvent[] {
   /** Calls of this step for which neither a clip nor the end has been emitted. */

@@ -11,14 +11,14 @@ export type ChatEvent = Schemas['ChatEvent'];
 export interface ChatEventOptions {
   /** The request id, which is the id of the run. */
   readonly id: string;
-  /** The model id as requests name it. */
+  /** The model id that requests use. */
   readonly model: string;
   readonly linkTo: (path: string) => string;
-  /** Whether the caller reads a stream. Otherwise deltas are not emitted. */
+  /** Whether the caller reads a stream. If false, deltas are not emitted. */
   readonly isStream: boolean;
 }
 
-/** Maximum UTF-16 code units of tool output in events; the model receives all of it. */
+/** Maximum number of UTF-16 code units of tool output in events. The model receives the whole output. */
 const shownLength = 4_096;
 
 export function createChatEvents(facts: ChatEventOptions): RunFormat<ChatEvent> {
@@ -38,7 +38,7 @@ const none: readonly ChatEvent[] = [];
 
 type ShownEvent = Exclude<AgentEvent, { type: 'content-retracted' }>;
 
-/** False for the first two events, which only announce the run. */
+/** Returns false for the first two events, which only announce the run. */
 export function isFromProvider(event: ChatEvent): boolean {
   return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
 }
@@ -70,7 +70,7 @@ function toChatEvent(event: ShownEvent, seq: number, facts: ChatEventOptions): C
   }
 }
 
-/** Returns arguments that can be serialized. Arguments nested deeper than the stack must not end the run. */
+/** Returns arguments that can be serialized. Arguments nested too deeply for the call stack must not end the run. */
 function showable(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
   try {
     const shown: unknown = JSON.parse(JSON.stringify(args, wellFormed));
@@ -119,7 +119,7 @@ function toResult(
   return {
     content,
     model,
-    // `tool_calls` is only used for tools of the caller, which this API does not have.
+    // `tool_calls` is used only for the caller's own tools, which this API does not support.
     finish_reason: finishReason === 'tool_calls' ? 'stop' : finishReason,
     reasoning,
     usage: usage && {

@@ -1,5 +1,5 @@
 /**
- * Keeps messages and tool calls of models in memory, so that later requests can refer to them by id. Input and
+ * Keeps the model's messages and tool calls in memory, so that later requests can refer to them by id. Input and
  * reasoning are not kept.
  */
 import type { ToolCall } from '../../engines/contract/index.ts';
@@ -9,9 +9,9 @@ export type KeptItem =
   { readonly type: 'message'; readonly text: string } | { readonly type: 'function_call'; readonly call: ToolCall };
 
 export interface ItemStore extends Disposable {
-  /** Keeps an item of the current caller, unless it is too large. */
+  /** Keeps an item for the current caller, unless the item is too large. */
   keep(id: string, item: KeptItem): void;
-  /** Undefined if the item is unknown, has expired, or belongs to another API key. */
+  /** Returns undefined if the item is unknown, has expired, or belongs to another API key. */
   find(id: string): KeptItem | undefined;
 }
 
@@ -39,7 +39,7 @@ interface CallerItems {
   bytes: number;
 }
 
-/** Allowance for the id and the maps' own entries. */
+/** Estimated overhead per item in bytes, for its id and map entries. */
 const overheadBytes = 300;
 
 const sweepMs = 60_000;

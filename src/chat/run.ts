@@ -23,24 +23,24 @@ interface RunServices {
 export interface RunPlan<Event> {
   readonly model: ServedModel<'chat'>;
   readonly call: Omit<ChatCall, 'model'>;
-  /** Options of the service's own tools; null: the run has none of them. */
+  /** Options of the service's own tools; null if the run has no such tools. */
   readonly tools: ToolOptions | null;
   /** Whether the caller reads the events as a stream. */
   readonly isStream: boolean;
   readonly format: RunFormat<Event>;
 }
 
-/** Converts the events of one run to those of an operation. */
+/** Converts the events of one run to the events of an operation. */
 export interface RunFormat<Event> {
-  /** The events before the engine is called. */
+  /** Returns the events to emit before the engine is called. */
   start(): readonly Event[];
-  /** Receives the events in a valid order; the last one is `completed`. */
+  /** Converts an event. Events arrive in a valid order; the last one is `completed`. */
   toEvents(event: AgentEvent): readonly Event[];
 }
 
 /**
- * Starts a run. Resolves with its events up to those of `completed`; the iteration throws failures. Pull-based: the
- * engine continues only when the next event is requested.
+ * Starts a run. Resolves with its events, which end with those for `completed`; failures are thrown during iteration.
+ * Pull-based: the engine continues only when the next event is requested.
  */
 export async function startRun<Event>(
   request: RunRequest,
@@ -96,7 +96,7 @@ async function* run<Event>(
       { signal: scope.signal, tools, onUsage: record.onUsage },
     );
     const events = answering[Symbol.asyncIterator]();
-    // A suspended generator ignores `return()`, and one that never awaits ignores the signal, so both are used.
+    // A suspended generator ignores `return()`, and one that never awaits ignores the signal, so this uses both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
     scope.signal.addEventListener('abort', leave);
     for (let count = 1; ; count += 1) {
@@ -126,7 +126,7 @@ async function* run<Event>(
 /** Number of events between turns of the event loop, for engines that yield without awaiting. */
 const eventsPerTurn = 1_000;
 
-/** Created once: each new error captures a stack. */
+/** Created once, because each new error captures a stack. */
 const readerLeft = new Error('the reader of the run has ended');
 
 async function end(events: AsyncIterator<AgentEvent>): Promise<void> {

@@ -1,16 +1,16 @@
 /**
- * Counts the tokens of a run for its budget: those reported by the engine, or an estimate from the text sent and
+ * Counts the tokens of a run for its budget: the number that the engine reports, or an estimate from the text sent and
  * received.
  */
 import type { AgentEvent, ChatCall, ToolCall } from '../../engines/contract/index.ts';
 
-/** Typical for English. Used only where the provider reports no tokens. */
+/** Typical for English. Used only if the provider reports no token counts. */
 const charactersPerToken = 4;
 
 export class TokenMeter {
-  /** Tokens of all steps that the engine has reported; undefined if it has reported none. */
+  /** Total tokens that the engine has reported; undefined if it has reported none. */
   #reported: number | undefined;
-  /** Characters of steps that the engine has not reported. */
+  /** Characters of steps whose tokens the engine has not reported. */
   #unreported = 0;
   /** Characters of the conversation, which the next step sends as its prompt. */
   #conversation: number;
@@ -61,7 +61,10 @@ export class TokenMeter {
     }
   }
 
-  /** `isLeft`: the caller disconnected early, so the provider may have processed the prompt of the unanswered step. */
+  /**
+   * `isLeft`: the caller disconnected early, so the prompt of the unanswered step counts, because the provider may have
+   * processed it.
+   */
   tokens(isLeft: boolean): number {
     return (this.#reported ?? 0) + Math.ceil((this.#unreported + (isLeft ? this.#sent : 0)) / charactersPerToken);
   }
@@ -81,6 +84,6 @@ function serializedLength(args: object): number {
   try {
     return JSON.stringify(args).length;
   } catch {
-    return 0; // nested deeper than the stack
+    return 0; // nested too deeply for the call stack
   }
 }

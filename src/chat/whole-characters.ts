@@ -6,14 +6,14 @@ import type { AgentEvent, ChatResult, ToolCall } from '../../engines/contract/in
 type DeltaEvent = Extract<AgentEvent, { delta: string }>;
 
 /**
- * Takes the events of a run and returns those to emit now. If a delta ends with the first half of a surrogate pair, that
- * half is held back until the next delta of the same type. A half without its counterpart becomes U+FFFD.
+ * Takes the events of a run and returns the events to emit now. If a delta ends with the first half of a surrogate
+ * pair, that half is held back until the next delta of the same type. A half without its counterpart becomes U+FFFD.
  */
 export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEvent[] {
   const halves = new Map<DeltaEvent['type'], DeltaEvent>();
 
   function take(event: DeltaEvent): readonly AgentEvent[] {
-    if (halves.size === 0 && event.delta.isWellFormed()) return [event]; // nearly always
+    if (halves.size === 0 && event.delta.isWellFormed()) return [event]; // the common case
     const { type } = event;
     const text = (halves.get(type)?.delta ?? '') + event.delta;
     halves.delete(type);
@@ -34,12 +34,12 @@ export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEv
   };
 }
 
-/** Returns the length of the text without the first half of a pair at its end. */
+/** Returns the length of the text, excluding a high surrogate at its end. */
 function endOf(text: string): number {
   return /[\uD800-\uDBFF]/.test(text.slice(-1)) ? text.length - 1 : text.length;
 }
 
-/** Replaces unpaired halves in the result, as in its deltas. */
+/** Replaces unpaired surrogates in the result, as in the deltas. */
 function toWellFormed({ content, reasoning, toolCalls, ...result }: ChatResult): ChatResult {
   return {
     ...result,

@@ -25,7 +25,7 @@ export class ParlanceError extends Error {
   override readonly name = 'ParlanceError';
   /** Error code. Newer services may return codes that this list lacks: handle an unknown code by its `status`. */
   readonly code: ProblemCode | ClientErrorCode;
-  /** Explanation of the error and how to fix it. The same text as `message`. */
+  /** Explains the error and how to fix it. Same text as `message`. */
   readonly detail: string;
   /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
@@ -70,11 +70,11 @@ export async function toError(response: Response): Promise<ParlanceError> {
   }
 }
 
-/** What is wrong with a body that ends early, or is not JSON. */
+/** Describes a body that ends early or is not JSON. */
 export const unreadable = 'an unreadable body';
 
 interface Surprise {
-  /** What is wrong with the response. Defaults to its media type if not specified. */
+  /** Describes what is wrong with the response. Defaults to its media type if not specified. */
   readonly what?: string;
   readonly cause?: unknown;
 }

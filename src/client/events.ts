@@ -1,5 +1,6 @@
 /**
- * Reads event streams (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it.
+ * Reads event streams (WHATWG server-sent events) and checks them against the contract: events are numbered, and
+ * nothing follows the last event.
  */
 import { ParlanceError } from './errors.ts';
 import { createEventParser } from './event-data.ts';

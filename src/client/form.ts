@@ -1,8 +1,8 @@
 /**
  * A multipart form as one Blob, encoded as browsers do (WHATWG HTML, "multipart/form-data encoding algorithm").
  *
- * FormData is not used, because Node.js 24 reads it into memory as a whole, and an abort meanwhile causes an uncaught
- * exception ("ReadableStream is already closed"). The parts of a Blob are streamed.
+ * FormData is not used, because Node.js 24 reads it into memory as a whole, and an abort during that read causes an
+ * uncaught exception ("ReadableStream is already closed"). The parts of a Blob are streamed.
  */
 export interface Form {
   readonly body: Blob;

@@ -7,7 +7,7 @@ import { strict, type Fetch } from './transport.ts';
 
 type Method = 'get' | 'post' | 'delete';
 
-/** The paths that have the method. */
+/** The paths that support the method. */
 type PathOf<M extends Method> = {
   [Path in keyof paths]: paths[Path][M] extends { readonly responses: unknown } ? Path : never;
 }[keyof paths];
@@ -22,19 +22,19 @@ type InContent<Response> = Response extends { readonly content: { readonly 'appl
 
 export interface Call {
   readonly signal?: AbortSignal | undefined;
-  /** In the path. */
+  /** The id in the path. */
   readonly id?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** The request body, sent as JSON. */
   readonly json?: object;
   readonly form?: Form;
-  /** In place of the client's. */
+  /** Overrides the `fetch` of the client. */
   readonly fetch?: Fetch | undefined;
 }
 
 export interface HttpOptions {
-  /** With a slash at its end. */
+  /** URL of the service, with a trailing slash. */
   readonly root: string;
   readonly apiKey: string | undefined;
   readonly fetch: Fetch;

@@ -125,7 +125,7 @@ export interface Preparations {
   /** Resolves with all of them and their states. */
   list(options?: CallOptions): Promise<PreparationList>;
   /**
-   * Starts the installation and resolves with its state; the installation continues after that. Rejects unless
+   * Starts the installation and resolves with its state; the installation continues in the background. Rejects unless
    * `startable` of the list is true.
    */
   start(id: string, options?: CallOptions): Promise<Preparation>;
@@ -220,8 +220,8 @@ export interface Client {
    */
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
   /**
-   * Synthesizes speech and resolves with the first audio bytes: an `<audio>` element plays the `url` at once, without a
-   * key. The synthesis ends when no one has read the clip for 15 s.
+   * Synthesizes speech and resolves with the first audio bytes: an `<audio>` element can play the `url` immediately,
+   * without a key. The synthesis ends when no one has read the clip for 15 s.
    */
   createClip(request: SpeechRequest, options?: CallOptions): Promise<SpeechClip>;
   /** Deletes a clip and ends its synthesis and playback. `id`: from `createClip` or an `audio.created` event. */
@@ -350,7 +350,7 @@ async function resultOf(events: AsyncIterable<TranscriptionEvent>): Promise<Tran
   throw new ParlanceError('stream-broken', 'The stream ended before its last event.');
 }
 
-/** The key may not stream, or the service is older than its event streams. */
+/** True if the key may not stream, or if the service predates event streams. */
 function isWithoutStream(error: unknown): boolean {
   if (!(error instanceof ParlanceError)) return false;
   return error.code === 'operation-not-allowed' || error.code === 'not-found' || error.code === 'method-not-allowed';
@@ -367,7 +367,7 @@ async function formOf(
   return encodeForm({ ...fields, keywords: keywords?.join() }, await toFilePart(recording, fileName));
 }
 
-/** A `fetch` of the caller reports no progress. */
+/** A caller-supplied `fetch` does not report progress. */
 function uploadOf(form: Form, { onUploadProgress, signal }: TranscribeOptions, ownFetch: Fetch | undefined): Call {
   return { form, signal, fetch: onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined };
 }

@@ -9,7 +9,10 @@ const giveUpAfterMs = 300_000;
 const defaultPauseMs = 1_000;
 const maxPauseMs = 10_000;
 
-/** `get` waits for the end, up to the limit of the service. Rejects with the problem of a transcription that failed. */
+/**
+ * Each `get` waits for the end of the transcription, up to the service's limit. Rejects with the problem of a
+ * transcription that failed.
+ */
 export async function waitForJob(
   get: () => Promise<TranscriptionJob>,
   signal: AbortSignal | undefined,
@@ -22,7 +25,7 @@ export async function waitForJob(
     if (job.result) return job.result;
     if (job.problem) throw ParlanceError.fromProblem(job.problem);
     retries.renew();
-    // Only if the service has not waited: a proxy may have removed the header.
+    // Pauses only if the service did not wait, because a proxy may have removed the `Prefer` header.
     await pause(defaultPauseMs - (performance.now() - askedAt), signal);
   }
 }

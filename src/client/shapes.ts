@@ -19,7 +19,7 @@ import type {
   TranscriptionJob,
 } from './contract.ts';
 
-/** Whether a value has the members. */
+/** Returns whether a value has the required members. */
 export type Shape = (value: unknown) => boolean;
 
 const text: Shape = (value) => typeof value === 'string';
@@ -38,7 +38,7 @@ const list =
   (value) =>
     Array.isArray(value) && value.every(shape);
 
-/** Of a type of the contract. */
+/** A check for each member of a contract type. */
 type Members<T> = { readonly [Name in keyof T]?: Shape };
 
 function object(members: Members<Readonly<Record<string, unknown>>>): Shape {
@@ -103,7 +103,7 @@ export const preparations = object({
   reason: text,
 } satisfies Members<PreparationList>);
 
-/** The members of each type of event. */
+/** The required members of each event type. */
 export type EventShapes<Event extends { readonly type: string }> = Readonly<Record<Event['type'], Shape>>;
 
 type EventMembers<Event extends { readonly type: string }> = {

@@ -1,4 +1,4 @@
-/** Wraps fetch: returns successful responses of the expected media type, else throws a `ParlanceError`. */
+/** Wraps fetch: returns successful responses of the expected media type; otherwise, throws a `ParlanceError`. */
 import { mediaTypeOf, ParlanceError, toError, unexpected } from './errors.ts';
 
 /** Sends a request, as the global `fetch` does. */

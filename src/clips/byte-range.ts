@@ -1,10 +1,10 @@
-/** Byte ranges (RFC 9110, 14.1). */
+/** Byte ranges (RFC 9110, section 14.1). */
 
 export type RequestedRange = { readonly first: number; readonly last: number } | { readonly suffix: number };
 
 /**
- * Parses a Range header; `last` is Infinity for an open range. Returns undefined without a header, and for one that must be
- * ignored: another unit, several ranges, or invalid syntax.
+ * Parses a Range header; `last` is Infinity for an open range. Returns undefined if the header is absent or must be
+ * ignored because of another unit, several ranges, or invalid syntax.
  */
 export function parseRange(header = ''): RequestedRange | undefined {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header) ?? [];

@@ -17,7 +17,7 @@ export class ClipQuota {
   readonly #held = new Map<string, number>();
   #bytes = 0;
 
-  /** `evict` must also call `delete`. */
+  /** `evict` must call `delete`. */
   constructor(limits: Pick<ClipLimits, 'clipBytes' | 'totalBytes'>, evict: (clip: StoredClip) => Promise<void>) {
     this.#limits = limits;
     this.#evict = evict;
@@ -33,7 +33,7 @@ export class ClipQuota {
     this.#growing.add(clip);
   }
 
-  /** The clip can be evicted from now on. */
+  /** Marks the clip as complete: from now on, it can be evicted. */
   complete(clip: StoredClip): void {
     this.#growing.delete(clip);
   }
@@ -48,7 +48,8 @@ export class ClipQuota {
     const { clipBytes, totalBytes } = this.#limits;
     const half = totalBytes / 2;
     if (clip.bytes + bytes > clipBytes) throw storageFull(`The clip exceeds the limit of ${String(clipBytes)} bytes.`);
-    // Growing clips cannot be evicted, so they never take more than half, even if no other caller has clips.
+    // Growing clips cannot be evicted, so the growing clips of a caller never take more than half, even if no other
+    // caller has clips.
     if (this.#growingBytes(clip.caller) + bytes > half)
       throw storageFull('Too many clips are being synthesized; try again later.');
     for (;;) {
@@ -64,13 +65,13 @@ export class ClipQuota {
     }
   }
 
-  /** Returns the callers that hold at least as much, largest first, then the caller itself. */
+  /** Returns the other callers that hold at least `held` bytes, largest first, then the caller itself. */
   #evictableBy(caller: string, held: number): string[] {
     const others = [...this.#held].filter(([other, bytes]) => other !== caller && bytes >= held);
     return [...others.sort(([, a], [, b]) => b - a).map(([other]) => other), caller];
   }
 
-  /** Returns the oldest complete clip of the first caller that has one; clips being read come last. */
+  /** Returns the oldest complete clip of the first caller that has one; clips that are being read come last. */
   #victim(callers: readonly string[]): StoredClip | undefined {
     for (const caller of callers) {
       let oldest: StoredClip | undefined;

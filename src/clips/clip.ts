@@ -7,7 +7,7 @@ import type { AudioType } from '../contract/audio.ts';
 import { Spool, type ByteRange } from './spool.ts';
 
 export interface ClipLimits {
-  /** Milliseconds to keep a complete clip after its completion or its last read. */
+  /** How long to keep a complete clip after its completion or last read, in milliseconds. */
   readonly keepMs: number;
   /** Milliseconds without progress after which a reader counts as stalled. */
   readonly stallMs: number;
@@ -15,7 +15,7 @@ export interface ClipLimits {
   readonly clipBytes: number;
   /** Maximum size of all clips, in bytes. A caller may use half of it while others have clips. */
   readonly totalBytes: number;
-  /** Maximum wait of `settled`, in milliseconds. */
+  /** Maximum time that `settled` waits, in milliseconds. */
   readonly holdMs: number;
   /** Milliseconds without a reader after which the synthesis of a clip with `endsUnread` ends. */
   readonly unreadMs: number;
@@ -23,25 +23,25 @@ export interface ClipLimits {
 
 export interface WholeClip {
   readonly bytes: number;
-  /** A strong validator, quoted (RFC 9110, 8.8.3): a digest of the bytes. */
+  /** A strong validator in quotes (RFC 9110, section 8.8.3): a digest of the bytes. */
   readonly etag: string;
 }
 
 export interface Clip {
-  /** Ends in 128 random bits in base64url. Knowing it grants access to the clip. */
+  /** Ends with 128 random bits in base64url. Knowing it grants access to the clip. */
   readonly id: string;
   readonly mediaType: AudioType;
   /** Undefined until the clip is complete. */
   readonly whole: WholeClip | undefined;
   /** Resolves when the clip is complete or has failed, or after `holdMs`; rejects with the signal's reason. */
   settled(signal: AbortSignal): Promise<void>;
-  /** Reads what is stored and waits for the rest; throws the failure that ended the clip. */
+  /** Reads the stored bytes, then waits for the rest. Throws the failure that ended the clip. */
   read(range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
 export interface ClipOptions {
   readonly id: string;
-  /** The caller whose share of the store the clip counts against. */
+  /** The caller to whose share of the store the clip counts. */
   readonly caller: string;
   readonly mediaType: AudioType;
   readonly directory: AccountedDirectory;
@@ -63,10 +63,10 @@ export class StoredClip implements Clip {
   #whole: WholeClip | undefined;
   #discarded: Promise<void> | undefined;
   #readers = 0;
-  /** Number of readers and of requests that wait for the end. */
+  /** Number of readers, and of requests waiting for the clip to be complete. */
   #uses = 0;
   #lastUsed = 0;
-  /** Calls `#endUnread` until the clip is complete, `#expire` from then on. */
+  /** Calls `#endUnread` until the clip is complete, and `#expire` afterwards. */
   #timer: NodeJS.Timeout | undefined;
   #endUnread: (() => void) | undefined;
 
@@ -91,7 +91,8 @@ export class StoredClip implements Clip {
   }
 
   /**
-   * Whether a reader makes progress. A stalled reader does not protect its clip, so that it cannot block other callers.
+   * Whether a reader is making progress. A stalled reader does not protect its clip, so that it cannot block other
+   * callers.
    */
   get isBeingRead(): boolean {
     return this.#readers > 0 && performance.now() - this.#lastUsed < this.#limits.stallMs;
@@ -106,7 +107,7 @@ export class StoredClip implements Clip {
     return this.#whole;
   }
 
-  /** Call before appending. Throws `storage-full`. */
+  /** Call this before appending. Throws `storage-full`. */
   take(bytes: number): void {
     this.#directory.account.take(bytes);
     this.#taken += bytes;
@@ -126,13 +127,13 @@ export class StoredClip implements Clip {
     if (!this.#discarded) this.#expireLater();
   }
 
-  /** Calls `end` if the clip has no reader for `unreadMs` before it is complete. */
+  /** Calls `end` if an incomplete clip has no reader for `unreadMs`. */
   watchReaders(end: () => void): void {
     this.#endUnread = end;
     this.#watchUnread();
   }
 
-  /** Removes the file; readers fail with `failure`. */
+  /** Removes the file. Its readers fail with `failure`. */
   discard(failure: Error): Promise<void> {
     return (this.#discarded ??= this.#remove(failure));
   }
@@ -187,12 +188,12 @@ export class StoredClip implements Clip {
     }
   }
 
-  /** Uses one timer, rescheduled if the clip was used meanwhile, which is cheaper than a timer per chunk. */
+  /** Uses one timer, rescheduled if the clip was used in the meantime, which is cheaper than a timer per chunk. */
   #expireLater(): void {
     const { keepMs, stallMs } = this.#limits;
     const idleSince = this.#lastUsed + (this.#readers > 0 ? stallMs : 0);
     const left = idleSince + keepMs - performance.now();
     if (left <= 0) this.#expire();
-    else this.#timer = startTimer(() => this.#expireLater(), Math.min(left, keepMs)); // a reader may be done by then
+    else this.#timer = startTimer(() => this.#expireLater(), Math.min(left, keepMs)); // the reader may have finished
   }
 }

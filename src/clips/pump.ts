@@ -11,14 +11,14 @@ export interface PumpOptions {
 
 export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFailure }: PumpOptions) {
   const pieces = audio[Symbol.asyncIterator]();
-  /** Resolves with false at the end. */
+  /** Resolves with false at the end of the audio. */
   const moveOne = async (store: Store) => {
     const item = await raceAbort(pieces.next(), signal);
     if (!item.done) await store(item.value);
     return !item.done;
   };
   return {
-    /** Resolves once the first chunk is stored; rejects with `engine-failed` if there is none. */
+    /** Resolves once the first chunk is stored; rejects with `engine-failed` if the engine returns no audio. */
     async start(store: Store): Promise<void> {
       if (!(await moveOne(store)))
         throw new EngineError('engine-failed', 'The engine produced no audio for this text.');
@@ -27,7 +27,7 @@ export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFai
     async finish(store: Store): Promise<void> {
       while (await moveOne(store));
     },
-    /** Stops the engine; has no effect after its end. */
+    /** Stops the engine. Has no effect if the engine has finished. */
     stop: (): void => void pieces.return?.().catch(onStopFailure),
   };
 }

@@ -48,8 +48,8 @@ export class Spool {
   }
 
   /**
-   * Fails all readers with `failure`, including those that lag behind. Frees the space at once, even while the file is
-   * open.
+   * Fails all readers with `failure`, including those that lag behind. Frees the disk space immediately, even while the
+   * file is open.
    */
   async fail(failure: Error): Promise<void> {
     const wasGrowing = this.#state === 'growing';
@@ -60,7 +60,7 @@ export class Spool {
     await truncate(this.#path);
   }
 
-  /** Waits for bytes not written yet. Throws the writer's failure or the signal's reason. */
+  /** Waits for bytes that have not been written yet. Throws the writer's failure or the signal's reason. */
   async *read({ first, last = Infinity }: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const file = await open(this.#path).catch((cause: unknown) => {
       throw this.#missing(cause);
@@ -87,7 +87,7 @@ export class Spool {
     }
   }
 
-  /** Returns the error for written bytes that cannot be read. */
+  /** Returns the error to throw if written bytes cannot be read. */
   #missing(cause?: unknown): Error {
     return this.#failure ?? new Error('a spooled file has lost data', { cause });
   }

@@ -15,14 +15,14 @@ import { StoredClip, type Clip, type ClipLimits } from './clip.ts';
 import { createPump } from './pump.ts';
 import { ClipQuota } from './clip-quota.ts';
 
-/** Derived from the disk budget: clips take at most half of it, and a single clip half of that. */
+/** Derives the limits from the disk budget: clips take at most half of it, and a single clip at most half of that. */
 export function clipLimits(diskBytes: number): Omit<ClipLimits, 'keepMs' | 'unreadMs'> {
   const clipBytes = largestSpeech(diskBytes);
   return { stallMs: 10_000, holdMs: 60_000, clipBytes, totalBytes: 2 * clipBytes };
 }
 
 export interface ClipOwner {
-  /** Aborting it removes the clip immediately, complete or not. */
+  /** Aborting this signal removes the clip immediately, whether complete or not. */
   readonly signal: AbortSignal;
   /** The request id, for the log. */
   readonly id: string;
@@ -30,25 +30,28 @@ export interface ClipOwner {
   readonly endsUnread?: boolean;
 }
 
-/** The clips that a request may name. */
+/** The clips that requests can access. */
 export interface Clips {
   /**
    * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of
-   * the audio if it fails before its first byte.
+   * the audio if the synthesis fails before the first byte.
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
   find(id: string): Clip | undefined;
-  /** Ends the synthesis and all readers. Resolves when the file is removed; false if there is no such clip. */
+  /**
+   * Ends the synthesis and all readers. Resolves with true when the file has been removed; with false if the clip does
+   * not exist.
+   */
   remove(id: string): Promise<boolean>;
 }
 
 export interface ClipStore extends Clips, AsyncDisposable {
-  /** Current size. */
+  /** Returns the current number of clips and their total size. */
   size(): { readonly count: number; readonly bytes: number };
 }
 
 export interface ClipStoreOptions {
-  /** Creates a private directory for a clip, removed on dispose. */
+  /** Creates a private directory for a clip, which is removed on disposal. */
   readonly directory: () => Promise<AccountedDirectory>;
   readonly log: Logger;
   readonly limits: ClipLimits;
@@ -59,7 +62,7 @@ export interface ClipStoreOptions {
 interface Spooling {
   /** Resolves when all audio is stored. */
   readonly rest: Promise<void>;
-  /** Aborts when the clip is canceled. */
+  /** Aborts when the synthesis of the clip is canceled. */
   readonly work: AbortSignal;
   readonly owner: ClipOwner;
 }
@@ -140,7 +143,7 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
     } catch (error) {
       const isCanceled = work.aborted || signal.aborted;
       if (!isCanceled) log.warn({ id, err: error }, 'the synthesis of a clip failed');
-      // Readers of the clip must not see why the chat was aborted.
+      // The reason why the chat was aborted must not reach readers of the clip.
       await drop(clip, isCanceled ? canceled() : (error as Error));
     }
   }
@@ -175,7 +178,7 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
   }
 }
 
-/** Never reaches a reader. */
+/** The failure of a clip without readers, so no reader ever receives it. */
 const unread = new Error('the clip had no reader');
 
 function canceled(): ProblemError {

@@ -19,7 +19,7 @@ const toolRequest = [
   { role: 'user', content: 'Call the tool `repeat` with the text "alpha". Then repeat its whole result.' },
 ] as const;
 
-/** Only the tool returns this word. */
+/** A word that the model can learn only from the tool's result. */
 const secretWord = 'quokka';
 const noToolCall = 'the model called no tool; with --calls-tools this fails';
 
@@ -41,7 +41,7 @@ const otherFields = [{ stop: ['no such text'] }, { seed: 1 }] as const;
 const refusals: readonly string[] = ['parameter-not-supported', 'provider-rejected-request'];
 
 export interface ChatSubject extends Subject {
-  /** True if the model calls a tool when asked to. A tool that is not run is then a fault of the engine. */
+  /** True if the model calls a tool when asked to. If no tool runs, the engine is then at fault. */
   readonly callsTools?: boolean;
 }
 
@@ -159,7 +159,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
   }),
 ]);
 
-/** Calls the first available model, unless the call names another. */
+/** Calls the first available model unless the call names another one. */
 function complete(
   { registry }: Opened<ChatSubject>,
   call: Partial<ChatCall> = {},
@@ -186,8 +186,8 @@ const repeated = {
 } as const satisfies CallerTool;
 
 /**
- * Checks a successful run against the rules that the service enforces for every run, and returns its result. `tools`:
- * the caller's tools. Without them, the result must not have tool calls.
+ * Checks a successful run against the rules that the service enforces for every run, and returns its result. `tools`
+ * are the caller's tools; without them, the result must not contain tool calls.
  */
 function expectValidRun(yielded: readonly unknown[], tools: readonly CallerTool[] = []): ChatResult {
   const check = createEventCheck(tools.length > 0);

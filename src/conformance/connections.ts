@@ -12,7 +12,7 @@ const pauseMs = 5;
 
 /** The resource that Node.js creates for each attempt. Node.js sets its fields after `init`. */
 interface Attempt {
-  /** Set for connections. */
+  /** Set for connection attempts. */
   readonly address?: string;
   /** Set for DNS lookups. */
   readonly hostname?: string;
@@ -53,7 +53,7 @@ export async function connectionsDuring(
 const thisMachine = new BlockList();
 thisMachine.addSubnet('127.0.0.0', 8);
 thisMachine.addAddress('::1', 'ipv6');
-/** The peer address of an unconnected socket. */
+/** Sockets that are not connected have these peer addresses. */
 thisMachine.addAddress('0.0.0.0');
 thisMachine.addAddress('::', 'ipv6');
 
@@ -81,7 +81,7 @@ function socketsOf(pid: number): Set<string> {
   return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
 }
 
-/** Parses a peer: hexadecimal 32-bit words, little-endian, then a colon and the port. */
+/** Parses a peer: little-endian 32-bit words in hexadecimal, then a colon and the port. */
 function toAddress(peer: string): string {
   const [words = ''] = peer.split(':');
   const bytes = (words.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()]);

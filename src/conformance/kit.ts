@@ -1,4 +1,4 @@
-/** Shared by all conformance suites: named checks, their runner, and assertions. */
+/** Shared code of all conformance suites: named checks, their runner, and assertions. */
 import { inspect } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
@@ -14,7 +14,7 @@ export interface Check<Subject> {
 
 export interface CheckResult {
   readonly check: string;
-  /** The error of a broken rule; absent otherwise. */
+  /** The error if the rule is broken; absent otherwise. */
   readonly failure?: unknown;
   /** Why the rule could not be checked, if it was skipped. */
   readonly remark?: string;
@@ -42,7 +42,7 @@ export async function runChecks<Subject>(
   return results;
 }
 
-/** The error of a broken rule. */
+/** The error thrown for a broken rule. */
 export class Nonconformance extends Error {
   override readonly name = 'Nonconformance';
 }
@@ -80,7 +80,10 @@ export function expectValid<T>(check: (value: unknown) => T, value: unknown): T 
   }
 }
 
-/** Expects a rejection with a branded EngineError that has a known code and a message for the caller. */
+/**
+ * Resolves with the error of a rejection, which must be a branded EngineError with a known code and a message for the
+ * caller.
+ */
 export async function engineErrorOf(promise: Promise<unknown>, what: string): Promise<EngineError> {
   const error: unknown = await promise.then(
     (answer) => expectThat(false, `${what} should be rejected, but the answer is ${shown(answer)}`),
@@ -98,7 +101,7 @@ export async function expectRejection(code: EngineErrorCode, promise: Promise<un
   expectThat(error.code === code, `${what} should be rejected with ${code}, not with ${error.code}`, error);
 }
 
-/** Maximum duration of a call that answers from memory, or that is aborted. */
+/** Maximum duration of a call that answers from memory, and of one that has been aborted. */
 export const promptMs = 250;
 
 /** Rejects if the promise takes longer than `promptMs`. */

@@ -1,4 +1,4 @@
-/** Resources held by an engine: programs that it started, and active handles of this process. */
+/** Resources held by an engine: programs that it has started, and active handles in this process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterMs } from './process-timer.ts';
 
@@ -10,7 +10,7 @@ const names: Readonly<Record<string, string>> = {
   TCPServerWrap: 'a server',
 };
 
-/** Returns one entry per resource, with duplicates. Resources of resident programs do not count. */
+/** Returns one entry per resource, including duplicates. Resources of resident programs do not count. */
 export function held(programs: () => readonly string[], residents: () => readonly string[] = () => []): string[] {
   const resources = process.getActiveResourcesInfo().flatMap((kind) => names[kind] ?? []);
   const staying = residents().flatMap((line) => [nameOf(line), 'a child process']);
@@ -19,7 +19,10 @@ export function held(programs: () => readonly string[], residents: () => readonl
 
 const nameOf = (commandLine: string): string => `the program "${commandLine}"`;
 
-/** Resolves with the resources that are not in `before` after `ms` milliseconds; with "" as soon as there are none. */
+/**
+ * Waits up to `ms` milliseconds for new resources (those not in `before`) to disappear. Resolves with the remaining
+ * ones; "" as soon as none remain.
+ */
 export async function leftAfter(
   ms: number,
   before: readonly string[],

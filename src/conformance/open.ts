@@ -1,4 +1,6 @@
-/** Opens an engine for the kit as the service does: from settings, with the service's own engine contexts. */
+/**
+ * Opens an engine for the kit in the same way as the service: from settings, with the service's own engine contexts.
+ */
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +13,7 @@ import { commandLineOf, createFinder, programsWith } from './processes.ts';
 
 const inheritedVariables = /^(PATH|HOME|FFMPEG|(https?|no)_proxy)$/i;
 
-/** `use` as in the settings; a relative path is resolved from `baseDir`. */
+/** `use` has the same form as in the settings. Relative paths are resolved from `baseDir`. */
 export function openerOf(use: string, baseDir: string): Subject['open'] {
   return async (options) => {
     const directory = await mkdtemp(join(tmpdir(), 'parlance-kit-'));
@@ -43,7 +45,7 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
   };
 }
 
-/** Sets TMPDIR, which catches files outside of the directories of the context and identifies child processes. */
+/** Sets TMPDIR to detect files created outside of the context's directories, and to identify child processes. */
 function useAsTmpdir(path: string) {
   const { TMPDIR } = process.env;
   mkdirSync(path);

@@ -3,8 +3,8 @@
 const stepMs = 10;
 
 /**
- * Calls back after `ms` of this process's own time, unless disposed first. A step that takes longer because other
- * processes use the CPU counts as one step, so that a busy machine does not break a rule.
+ * Calls `then` after `ms` of this process's own time, unless disposed earlier. A step that takes longer because other
+ * processes use the CPU still counts as one step, so that a busy machine does not cause a broken rule.
  */
 export function afterMs(ms: number, then: () => void): Disposable {
   let steps = Math.ceil(ms / stepMs);

@@ -10,8 +10,8 @@ export function programsWith(variable: string): string[] {
 export const commandLineOf = (pid: number): string => fileOf(pid, 'cmdline').replaceAll('\0', ' ').trim();
 
 /**
- * Finds the ids of this process, of those with this variable in their environment, and of their descendants. Each
- * process is inspected only once, which keeps polling cheap.
+ * Returns a function that finds the ids of this process, of processes with this variable in their environment, and of
+ * their descendants. Each process is inspected only once, which keeps polling cheap.
  */
 export function createFinder(variable: string): () => number[] {
   const areOurs = new Map([[process.pid, true]]);
@@ -23,7 +23,7 @@ export function createFinder(variable: string): () => number[] {
   };
 }
 
-/** Returns the ids of all processes; none on systems without /proc. */
+/** Returns the ids of all processes; empty on systems without /proc. */
 export function processIds(): number[] {
   return (ifReadable(() => readdirSync('/proc')) ?? []).map(Number).filter(Number.isInteger);
 }
@@ -41,7 +41,7 @@ function fileOf(pid: number, name: string): string {
   return ifReadable(() => readFileSync(`/proc/${pid}/${name}`, 'utf8')) ?? '';
 }
 
-/** Returns undefined for a process of another user, or one that has just ended. */
+/** Returns undefined if the process belongs to another user or has just ended. */
 export function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -22,8 +22,8 @@ const nonsense = Buffer.concat([
 const silence = Buffer.concat([wavHeader(silentMs * bytesPerMs), Buffer.alloc(silentMs * bytesPerMs)]);
 
 /**
- * Writes each recording to its own directory, which is removed on dispose. `words`: a 16 kHz mono s16 WAV file with a
- * plain header and words that the engine understands.
+ * Writes each recording to its own directory, which is removed on dispose. `words` is a 16 kHz mono s16 WAV file with a
+ * plain header, containing words that the engine understands.
  */
 export async function openRecorder(words: URL | string = spokenWords): Promise<TranscriptionSubject['record']> {
   const spoken = await readWords(words);
@@ -47,14 +47,14 @@ export async function openRecorder(words: URL | string = spokenWords): Promise<T
   };
 }
 
-/** Each time a whole number of milliseconds. */
+/** Repeats the words three times. Each repetition lasts a whole number of milliseconds. */
 function threeTimes(words: Buffer): Buffer {
   const samples = words.subarray(wavHeader(0).length);
   const padded = Buffer.concat([samples, Buffer.alloc(-samples.length & (bytesPerMs - 1))]);
   return Buffer.concat([wavHeader(3 * padded.length), padded, padded, padded]);
 }
 
-/** The duration is computed from the file size, which is only right for this format. */
+/** The duration is computed from the file size, which is correct only for this format. */
 async function readWords(path: URL | string): Promise<Buffer> {
   const words = await readFile(path);
   const plain = wavHeader(Math.max(0, words.length - wavHeader(0).length));

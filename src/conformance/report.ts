@@ -1,4 +1,4 @@
-/** Formats results for the author of the engine: which rule is broken, how, and where in the author's code. */
+/** Formats results for the author of the engine: which rule is broken, how, and by which line of the author's code. */
 import { EngineError } from '../../engines/contract/index.ts';
 import { Nonconformance, shown, type CheckResult } from './kit.ts';
 
@@ -32,11 +32,11 @@ function nameOf(error: Error): string {
   return EngineError.is(error) ? `EngineError (${error.code})` : error.name;
 }
 
-/** Path fragments of the code that calls the engine. */
+/** Path fragments that identify the service's own code, which calls the engine. */
 const ours = [import.meta.dirname, '/check-engine.', '/engine-host/'];
 const maxPlaces = 4;
 
-/** Returns the stack lines without those of Node.js and the kit. */
+/** Returns the stack lines, excluding those of Node.js and the kit. */
 function placesOf({ stack = '' }: Error): string[] {
   const places = stack.split('\n').filter((line) => /^\s+at /.test(line));
   return places.filter((line) => !['node:', ...ours].some((fragment) => line.includes(fragment))).slice(0, maxPlaces);

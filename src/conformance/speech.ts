@@ -25,7 +25,7 @@ import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, 
 const text = 'Yes, no, hello.';
 const longCall = { text: text.repeat(20) };
 
-/** MP3 begins with a frame, or with ID3 before it; samples have no signature. */
+/** MP3 begins with a frame or an ID3 tag; raw samples have no signature. */
 const beginnings: Readonly<Record<SpeechFormat, RegExp>> = {
   ...audioSignatures,
   mp3: /^(ID3|\xff[\xe0-\xff])/,
@@ -124,7 +124,7 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls
   }),
 ]);
 
-/** Calls the first available model, unless the call names another. */
+/** Calls the first available model unless the call names another one. */
 async function synthesize(
   { registry }: Opened<Subject>,
   call: Partial<SpeechCall> = {},
@@ -161,8 +161,8 @@ function lengthOfWav(file: Buffer): number {
 }
 
 /**
- * Detects a WAV file used as samples, whose header plays as a click, and a piped WAV file with a wrong length. Returns
- * the size of the samples.
+ * Detects a WAV file embedded as samples, whose header would play as a click, and a piped WAV file with a wrong length.
+ * Returns the size of the samples in bytes.
  */
 function expectWholeWav(file: Buffer): number {
   let position = 12;

@@ -10,7 +10,7 @@ import { expectRejection, expectThat, expectValid, Nonconformance, promptly, pro
 import { held, leftAfter } from './leftovers.ts';
 
 export interface Subject {
-  /** Valid options of the engine on this machine. */
+  /** Options of the engine that are valid on this machine. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens a registry whose only instance is the engine with these options, with the service's own contexts. */
   readonly open: (options: Readonly<Record<string, unknown>>) => Promise<OpenSubject>;
@@ -18,17 +18,22 @@ export interface Subject {
 
 export interface OpenSubject extends AsyncDisposable {
   readonly registry: Registry;
-  /** Files that now exist in the temporary directories of the engine and in the system's temporary directory. */
+  /**
+   * Resolves with the files that currently exist in the engine's temporary directories and in the system's temporary
+   * directory.
+   */
   readonly leftovers: () => Promise<readonly string[]>;
-  /** Command lines of the running programs that the engine started, including those that outlive the engine. */
+  /**
+   * Returns the command lines of running programs that the engine started, including programs that outlive the engine.
+   */
   readonly programs: () => readonly string[];
-  /** Command lines of the programs that stay loaded between calls (`context.resident`). */
+  /** Returns the command lines of the programs that stay loaded between calls (`context.resident`). */
   readonly residents: () => readonly string[];
-  /** Process ids of the engine: this process and the programs. */
+  /** Returns the process ids of the engine: this process and its programs. */
   readonly processes: () => readonly number[];
 }
 
-/** The subject as a check receives it. */
+/** The opened subject that a check receives. */
 export type Opened<S extends Subject> = S & OpenSubject;
 
 /** Creates a check that opens its own engine with the options of the subject. */
@@ -49,13 +54,13 @@ export type Call<S extends Subject> = (
   signal?: AbortSignal,
 ) => Promise<unknown>;
 
-/** The calls of a capability for the checks that apply to every engine. */
+/** The calls of a capability that the checks for every engine use. */
 export interface Calls<S extends Subject> {
   readonly succeed: Call<S>;
   readonly fail: Call<S>;
 }
 
-/** Returns the checks of a capability: its own, surrounded by those that apply to every engine. */
+/** Returns the checks of a capability: its own checks, surrounded by the checks that apply to every engine. */
 export function checksFor<S extends Subject>(
   capability: Capability,
   calls: Calls<S>,
@@ -77,7 +82,9 @@ export function checksFor<S extends Subject>(
   ];
 }
 
-/** Frontends hide their microphone for models that are not available, so only permanent states may be unavailable. */
+/**
+ * Frontends hide their microphone button if a model is unavailable, so only permanent states may count as unavailable.
+ */
 const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
   ready: true,
   busy: true,
@@ -93,7 +100,7 @@ const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, 
   preparing: false,
 };
 
-/** Checks of what the engine publishes, when it is created and when it looks again. */
+/** Checks of the models that the engine publishes, both when it is created and when it rechecks them. */
 const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
   check('the published models are valid and unique', async ({ registry }) => {
     expectModels(registry, capability);
@@ -157,10 +164,7 @@ const optionsCheck: Check<Subject> = {
   },
 };
 
-/**
- * Whether the options were rejected, by the schema or with an OptionsError. The service tolerates other errors of
- * `create`.
- */
+/** Whether the schema or an OptionsError rejected the options. The service tolerates other errors of `create`. */
 function isAboutOptions({ cause }: RegistryError): boolean {
   return cause === undefined || OptionsError.is(cause);
 }
@@ -196,7 +200,7 @@ function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>):
   });
 }
 
-/** Grace period after the engine ended, in milliseconds, because closing a connection also depends on the peer. */
+/** Grace period in milliseconds after the engine has ended, because closing a connection also depends on the peer. */
 const cleanupMs = 2_000;
 
 /** Returns the checks for files left by calls, and for resources that outlive the engine. */
@@ -243,8 +247,8 @@ export function featuresOf(registry: Registry, capability: Capability): readonly
 }
 
 /**
- * Aborts `ms` milliseconds after the call; a call that has already ended passes. The call must reject with the abort
- * reason, and its work must end.
+ * Aborts a call `ms` milliseconds after it started; a call that has already ended passes. The call must reject with the
+ * abort reason, and its work must end.
  */
 async function abortAfter(ms: number, opened: Opened<Subject>, call: SignalledCall): Promise<void> {
   const heldNow = () => held(opened.programs, opened.residents);
@@ -261,7 +265,7 @@ async function abortAfter(ms: number, opened: Opened<Subject>, call: SignalledCa
   controller.abort(reason);
   const what = `a call aborted after ${Math.round(ms)} ms`;
   const error = await promptly(outcome, what);
-  // The result may have been underway when the call was aborted.
+  // The call may already have produced its result when it was aborted.
   const isOver = error === undefined && (wasOver || ms > 0);
   expectThat(isOver || error !== undefined, `${what} resolves instead of rejecting`);
   expectThat(isOver || error === reason, 'the call does not reject with the abort reason', error);
@@ -271,14 +275,14 @@ async function abortAfter(ms: number, opened: Opened<Subject>, call: SignalledCa
 
 type SignalledCall = (signal: AbortSignal) => Promise<unknown>;
 
-/** Aborts at several moments of a call, relative to its measured duration. */
+/** Aborts at several points during a call, relative to its measured duration. */
 async function abortAtSeveralMoments(opened: Opened<Subject>, call: SignalledCall): Promise<void> {
   const timed = async () => {
     const started = performance.now();
     await call(new AbortController().signal);
     return performance.now() - started;
   };
-  // The first call may start cold.
+  // Takes the faster of two calls, because the first call may be a cold start.
   const wholeMs = Math.min(await timed(), await timed());
   for (const share of [0, 0.25, 0.5, 0.75]) await abortAfter(share * wholeMs, opened, call);
 }

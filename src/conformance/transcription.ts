@@ -29,8 +29,8 @@ export interface TranscriptionSubject extends Subject {
 }
 
 /**
- * Words that the model understands; the words as a slice, between the same words; one second of silence; bytes that look
- * like a recording but are not.
+ * `words`: words that the model understands. `slice`: a slice with these words, between repetitions of the same words.
+ * `silence`: one second. `nonsense`: bytes that look like a recording but are not.
  */
 export type Sound = 'words' | 'slice' | 'silence' | 'nonsense';
 
@@ -38,7 +38,7 @@ export interface SubjectRecording extends Recording, AsyncDisposable {
   readonly durationMs: number;
 }
 
-/** Tolerance in milliseconds for the duration that an engine measures, because codecs add padding. */
+/** Tolerance in milliseconds for durations measured by an engine, because codecs add padding. */
 const toleranceMs = 250;
 
 const listOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
@@ -156,7 +156,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 ]);
 
-/** Calls the first available model, unless the call names another. */
+/** Calls the first available model unless the call names another one. */
 async function transcribe(
   { registry }: Opened<TranscriptionSubject>,
   { path, bytes, container, mediaType, slice }: Recording,
@@ -188,7 +188,8 @@ function expectTimes(transcript: Transcript, kind: TimestampKind, maxMs: number)
 }
 
 /**
- * Compares only letters and digits: not all languages have spaces, and some models return words without punctuation.
+ * Keeps only letters and digits for comparison: not all languages use spaces, and some models return words without
+ * punctuation.
  */
 const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 

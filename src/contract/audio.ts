@@ -1,4 +1,4 @@
-/** The audio types of the service's answers. */
+/** The audio media types of the service's responses. */
 import { speechMediaTypes, type Speech } from '../../engines/contract/index.ts';
 
 export const audioTypes = Object.values(speechMediaTypes);

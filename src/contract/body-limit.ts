@@ -1,10 +1,10 @@
 /** Derives the body limit of an operation from the contract: the size of its largest valid body. */
 import { nativeContract, openaiContract, type Contract, type Schema } from './document.ts';
 
-/** Maximum bytes per character: a code point outside the BMP written as two \u escapes. */
+/** Maximum bytes per character: a code point outside the BMP, written as two \u escapes. */
 const bytesPerCharacter = 12;
 
-/** Allowance for a number, a boolean or null. */
+/** Maximum bytes for a number, a boolean or null. */
 const scalarBytes = 32;
 
 /** Allowance for whitespace and for unknown properties, which are ignored. */

@@ -48,7 +48,7 @@ export interface ContractDocument {
 
 /** The contract of an API: its OpenAPI document, and the limits that the document does not state. */
 export interface Contract {
-  /** The document as it is served. */
+  /** The text of the document as served. */
   readonly text: string;
   /** Path at which the document is served. */
   readonly page: string;
@@ -57,7 +57,7 @@ export interface Contract {
   readonly root: string;
   /** Operations with path and method, by operation id. */
   readonly operations: ReadonlyMap<string, OperationObject & { readonly path: string; readonly method: string }>;
-  /** Throws for a schema that the document does not have. */
+  /** Returns the schema that a `$ref` names. Throws if the document does not contain it. */
   readonly resolve: (ref: string) => Schema;
   /** Limits of all JSON bodies. */
   readonly json: JsonBounds;
@@ -70,11 +70,11 @@ export interface Contract {
 export interface JsonBounds {
   /** Maximum number of objects, arrays and commas in a body, and maximum nesting depth. */
   readonly structure: { readonly tokens: number; readonly depth: number };
-  /** Maximum size of a body in bytes. Default: that of the largest valid body by its schema. */
+  /** Maximum size of a body in bytes. Default: the size of the largest body that is valid by the schema. */
   readonly limit?: number;
 }
 
-/** Limits of a form besides its recording. */
+/** Limits of a form, apart from its recording. */
 export interface FormBounds {
   readonly fields: number;
   /** Maximum size of one value in bytes. */
@@ -89,7 +89,7 @@ function readGenerated(name: string): string {
   return readFileSync(new URL(`../../generated/${name}`, import.meta.url), 'utf8');
 }
 
-/** A document as it is written: repeated answers and headers are references to `components`. */
+/** A document as generated, in which repeated responses and headers are references to `components`. */
 export interface WrittenDocument extends Omit<ContractDocument, 'paths'> {
   readonly paths: Named<Named<Omit<OperationObject, 'responses'> & { readonly responses: Named<Reference | Written> }>>;
   readonly components: ContractDocument['components'] & {
@@ -104,7 +104,7 @@ interface Reference {
   readonly $ref: string;
 }
 
-/** Replaces the references to shared answers and headers by what they refer to. */
+/** Replaces references to shared responses and headers with their targets. */
 export function resolveAnswers(document: WrittenDocument): ContractDocument {
   const { responses = {}, headers = {} } = document.components;
   const whole = (answer: Written): ResponseObject => ({
@@ -157,7 +157,7 @@ function openContract(name: string, limits: Pick<Contract, 'json' | 'form' | 'na
   };
 }
 
-/** The API under /api/v1. Its largest valid chat has 307 tokens and a depth of 3. */
+/** The API under /api/v1. The largest valid chat request has 307 tokens and a depth of 3. */
 export const nativeContract = openContract('openapi.json', {
   json: { structure: { tokens: 20_000, depth: 32 } },
   form: {
@@ -169,15 +169,15 @@ export const nativeContract = openContract('openapi.json', {
 });
 
 /**
- * The API under /v1. Apps send JSON Schemas of tools, whole documents and histories; SDKs send a dozen form fields and
- * keywords.
+ * The API under /v1. Apps send the JSON Schemas of their tools, whole documents and chat histories; SDKs send a dozen
+ * form fields and keywords.
  */
 export const openaiContract = openContract('openapi-compat.json', {
   json: { structure: { tokens: 200_000, depth: 64 }, limit: 40 * 1024 * 1024 },
   form: {
     fields: 224,
     fieldSize: 8192,
-    // Four speakers, each with a WAV of 10 s at 32 kHz, or 16 kHz in stereo, in base64.
+    // Four speakers, each with a 10 s WAV at 32 kHz mono or 16 kHz stereo, in base64.
     large: { name: 'known_speaker_references', count: 4, fieldSize: 1_000_000 },
     // OpenAI's SDKs use brackets for arrays and for one object (`chunking_strategy[type]`).
     names: {
@@ -205,8 +205,8 @@ export function withSocketServer(text: string, publicUrl: string | undefined): s
   return JSON.stringify({ ...document, servers: { service: { ...document.servers.service, ...server } } });
 }
 
-/** The native contract as OpenAPI 3.2, as it is served. */
+/** The native contract as OpenAPI 3.2, as served. */
 export const nativeDocument32 = readGenerated('openapi-3.2.json');
 
-/** The events of `GET /v1/realtime` as AsyncAPI 3, as it is served. */
+/** The AsyncAPI 3 document of the events of `GET /v1/realtime`, as served. */
 export const realtimeDocument = readGenerated('asyncapi-compat.json');

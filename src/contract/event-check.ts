@@ -8,13 +8,16 @@ import { ContractViolation } from './response-validation.ts';
 /** The events that one side sends. */
 export interface EventCheck {
   readonly types: readonly string[];
-  /** Returns the first error; [] for a valid event. The event must have a declared type. */
+  /** Returns an array with the first error, or [] for a valid event. The type of the event must be declared. */
   readonly errorsOf: (event: { readonly type: string }) => readonly ErrorObject[];
 }
 
 const checks = new Map<string, EventCheck>();
 
-/** `union`: the schema of the side. One check per process; a validator is compiled by the first event of its type. */
+/**
+ * `union` is the schema of one side's events. Each check is created once per process; the first event of a type
+ * compiles its validator.
+ */
 export function eventCheckOf(contract: Contract, union: string): EventCheck {
   const check = checks.get(union) ?? createEventCheck(contract, union);
   checks.set(union, check);

@@ -4,19 +4,19 @@ import { invalid } from './problems.ts';
 
 export class FormReader {
   readonly #fields: FormFields;
-  /** Names of fields that have no effect, or a part without one. */
+  /** Names of fields that have no effect, entirely or in part. */
   readonly ignored = new Set<string>();
 
   constructor(fields: FormFields) {
     this.#fields = fields;
   }
 
-  /** The values of a field that may be repeated. */
+  /** Returns the values of a field that may be repeated. */
   all(name: string): readonly string[] {
     return [this.#fields[name] ?? []].flat();
   }
 
-  /** The last value of a repeated field; undefined if absent. */
+  /** Returns the last value of a field; undefined if the field is absent. */
   last(name: string): string | undefined {
     return this.all(name).at(-1);
   }
@@ -25,7 +25,7 @@ export class FormReader {
     return this.all(name).length > 0;
   }
 
-  /** Throws `invalid-request` for a value that is not a whole number of this range. */
+  /** Throws `invalid-request` if the value is not an integer in this range. */
   integer(name: string, least: number, most: number): number | undefined {
     const text = this.last(name);
     if (text === undefined) return undefined;
@@ -34,7 +34,7 @@ export class FormReader {
     throw invalid('body', `/${name}`, `must be an integer from ${least} to ${most}`);
   }
 
-  /** Throws `invalid-request` for a value other than true and false. */
+  /** Throws `invalid-request` if the value is neither true nor false. */
   flag(name: string): boolean {
     const value = this.last(name) ?? 'false';
     if (/^(true|1)$/i.test(value)) return true;

@@ -1,6 +1,6 @@
 /**
- * Requests for a clip or transcription that another front of the fleet has. The router forwards them with a `Forward`
- * of the fleet, after the API key and its limits have been checked; the other front runs the handler.
+ * Requests for a clip or transcription that is stored on another front of the fleet. After the API key and its limits
+ * have been checked, the router forwards them with the fleet's `Forward`, and the other front runs the handler.
  */
 import type { OperationObject } from './document.ts';
 import type { AnyAnswer, Owned } from './operations.ts';
@@ -19,12 +19,14 @@ export interface ForwardedRequest {
 }
 
 /**
- * Resolves with the answer of the front that has it; undefined if this one answers. Throws the problem of that front,
- * or `overloaded` if it cannot be reached.
+ * Resolves with the answer of the front that has the requested item; undefined if this front must answer. Throws the
+ * problem of that front, or `overloaded` if it cannot be reached.
  */
 export type Forward = (request: ForwardedRequest) => Promise<AnyAnswer | undefined>;
 
-/** The name of the API key with which a forwarded request was admitted; absent in open mode. Part of the signature. */
+/**
+ * The name of the API key with which a forwarded request was admitted; absent in open mode. The signature covers it.
+ */
 export const keyHeader = 'x-parlance-key';
 
 /** The id of a forwarded request, which both fronts log. */

@@ -1,7 +1,7 @@
 /** Removes undeclared properties from a body. */
 import type { Contract, Schema } from './document.ts';
 
-/** Describes the parts of a value to keep. */
+/** Describes which parts of a value to keep. */
 interface Shape {
   /** True if everything is kept, because the schema allows any value. */
   readonly isOpen: boolean;
@@ -14,8 +14,8 @@ interface Shape {
 const shapes = new WeakMap<Schema, Shape>();
 
 /**
- * Returns a copy without unknown properties at any level. Overlong arrays and strings are truncated one item or
- * character past the limit, so that validation still finds every violation without processing the rest.
+ * Returns a copy without unknown properties at any level. Truncates overlong arrays and strings one item or character
+ * past the limit, so that validation still finds every violation without processing the rest.
  */
 export function knownParts(value: object, schema: Schema, { resolve }: Pick<Contract, 'resolve'>): object {
   const shape = shapes.get(schema) ?? shapeOf(schema, resolve);
@@ -50,7 +50,7 @@ function shapeOf(schema: Schema, resolve: Contract['resolve']): Shape {
   const { type, properties, items, maxItems = Infinity, maxLength = Infinity } = schema;
   if (schema.anyOf) {
     const union = unionOf(schema.anyOf.map(inner));
-    // Keywords beside `anyOf` apply to each alternative.
+    // Keywords next to `anyOf` apply to each alternative.
     return {
       ...union,
       maxItems: Math.min(maxItems, union.maxItems),

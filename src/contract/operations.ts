@@ -1,6 +1,7 @@
 /**
- * The contract as types. Handlers are typed by their operation: an undeclared status, body, media type, header or event
- * does not compile. The generic types take the generated `operations` of an API; the others refer to the native API.
+ * The contract as types. Handlers are typed by their operation: returning an undeclared status, body, media type,
+ * header or event does not compile. The generic types take the generated `operations` of an API; the others refer to
+ * the native API.
  */
 import type { components, operations } from '../../generated/api.d.ts';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
@@ -17,7 +18,7 @@ interface AnyOperation {
   readonly responses: object;
 }
 
-/** One of the generated `operations` types. */
+/** One of the generated types named `operations`. */
 export type AnyOperations<Ops> = { readonly [Op in keyof Ops]: AnyOperation };
 
 type Parameters<Operation extends AnyOperation, Part extends 'query' | 'path' | 'header'> =
@@ -31,7 +32,7 @@ type Body<Operation> = Operation extends { requestBody: { content: infer Content
       : never
   : undefined;
 
-/** The text fields of a form; repeated ones are arrays. */
+/** The text fields of a form. Repeated fields are arrays. */
 export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
 /** The Host and Origin of a request. */
@@ -76,7 +77,9 @@ type BodyOf<MediaType extends string, Content> = MediaType extends 'text/event-s
     ? AsyncIterable<Uint8Array>
     : Content;
 
-/** Creates the last event of a failed stream. Default: that of the API. `reason`: the thrown value. */
+/**
+ * Creates the last event of a failed stream. By default, the API's own format is used. `reason` is the thrown value.
+ */
 type FailedField<MediaType extends string, Event> = MediaType extends 'text/event-stream'
   ? { readonly failed?: (problem: Schemas['Problem'], reason: unknown) => Event }
   : object;
@@ -106,7 +109,7 @@ export type Answer<Op extends OperationId> = AnswerOf<operations, Op>;
 
 declare const operation: unique symbol;
 
-/** An answer that was checked by `answer`. */
+/** An answer that `answer` has type-checked. */
 export type AnsweredOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations> = AnswerOf<
   Operations,
   Op
@@ -124,20 +127,20 @@ export function answer<Operations extends AnyOperations<Operations>, Op extends 
   return declared as AnsweredOf<Operations, Op>; // the mark is only a type
 }
 
-/** An answer of any operation, as the app sends it. */
+/** An answer from any operation, in the form that the app sends. */
 export interface AnyAnswer {
   readonly status: number;
   readonly mediaType: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
   readonly failed?: (problem: Schemas['Problem'], reason: unknown) => unknown;
-  /** The body has been encoded by another front. */
+  /** True if another front has already encoded the body. */
   readonly isForwarded?: boolean;
 }
 
 /**
  * A handler returns an answer or throws a `ProblemError`, an engine's `EngineError` or the signal's reason. The event
- * stream of its answer may throw the same, and the app sends it as the last event.
+ * stream of its answer may throw the same errors, which the app sends as the last event.
  */
 export type HandlerOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations, Services> = (
   request: RequestOf<Operations[Op]>,
@@ -148,44 +151,53 @@ export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op
 
 // ----------------------------------------------------------------------------------------------------- operations
 
-/** The directory for the file of a form, and the maximum size of the file. Disposed at the end of the request. */
+/** The directory for the file of a form, and the maximum size of the file. Disposed when the request ends. */
 export interface Upload extends AsyncDisposable {
   /** A private directory. */
   readonly path: string;
   readonly maxBytes: number;
-  /** Takes bytes from the disk budget before they are written. Throws `storage-full`. */
+  /** Reserves bytes in the disk budget before they are written. Throws `storage-full`. */
   readonly account: { take(bytes: number): void };
 }
 
-/** The daily budget of an API key that an operation uses. */
+/** The daily budget of an API key that an operation charges. */
 export type Budget = 'audio' | 'tokens';
 
-/** What the `id` in the path of an operation names. The front that created it has it on its disk. */
+/**
+ * The kind of item that `id` in an operation's path identifies. The item is on the disk of the front that created it.
+ */
 export type Owned = 'clip' | 'transcription';
 
 /** The implementation of an operation. */
 export interface OperationDefinition<Handle, Services> {
   readonly handle: Handle;
-  /** Operations of the native contract. An API key needs permission for one of them. */
+  /** Operation ids of the native contract. An API key needs permission for at least one of them. */
   readonly permissions: readonly OperationId[];
   readonly budget?: Budget;
-  /** In a fleet, the front that has what `id` in the path names runs `handle`, whichever front received the request. */
+  /**
+   * In a fleet, `handle` always runs on the front that has the item named by `id` in the path, whichever front received
+   * the request.
+   */
   readonly owned?: Owned;
-  /** Opens a session if the request is the upgrade to a WebSocket; `handle` then answers the other requests. */
+  /** Opens a session if the request upgrades to a WebSocket. `handle` answers all other requests. */
   readonly connect?: Connect<Services>;
-  /** May reject the operation before its body is read, by throwing. */
+  /** Throws to reject the request before its body is read. */
   readonly beforeBody?: (services: Services) => void | Promise<void>;
   /**
-   * May reject a form before its file is stored, by throwing. `fields`: the preceding text fields, not validated yet.
+   * Throws to reject a form before its file is stored. `fields` are the text fields that precede the file, not yet
+   * validated.
    */
   readonly beforeFile?: (fields: FormFields, services: Services) => void | Promise<void>;
-  /** Opens the directory for the file. Default: a directory of the request, 25 MB. `declared`: the Content-Length. */
+  /**
+   * Opens the directory for the file. Default: a directory that belongs to the request, with a limit of 25 MB.
+   * `declared` is the Content-Length.
+   */
   readonly upload?: (declared: number | undefined, services: Services) => Promise<Upload>;
-  /** Returns a hint for the error message of a file that is too large. */
+  /** Returns a hint to add to the error message for a file that is too large. */
   readonly forLarger?: (services: Services) => string | undefined;
 }
 
-/** One definition per operation; a missing one does not compile. */
+/** One definition per operation. A missing definition does not compile. */
 export type OperationTableOf<Operations extends AnyOperations<Operations>, Services> = {
   readonly [Op in keyof Operations]: OperationDefinition<HandlerOf<Operations, Op, Services>, Services>;
 };

@@ -1,7 +1,7 @@
 /**
- * The header `Prefer` in sandbox mode (RFC 7240). `code=429`, as Prism has it, requests any declared answer of any
- * operation, regardless of the rest of the request; the faults change how an answer arrives. Answers are the examples of
- * the contract, except audio, which is created here.
+ * The header `Prefer` in sandbox mode (RFC 7240). As in Prism, `code=429` requests any declared answer of any
+ * operation, regardless of the rest of the request. The faults change how an answer arrives. Answers are the examples
+ * of the contract, except for audio, which this module generates.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
@@ -12,37 +12,37 @@ import { invalid, type ProblemError } from './problems.ts';
 import type { Contract, MediaTypeObject, ResponseObject } from './document.ts';
 
 interface Preferring {
-  /** The request id, part of problems and streams. */
+  /** The request id, which problems and streams contain. */
   readonly id: string;
   readonly api: { readonly contract: Contract };
   readonly headers: IncomingHttpHeaders;
-  /** Set for an upgrade to a WebSocket. Browsers cannot set its headers, so it may have the preferences in its query. */
+  /** Set for an upgrade to a WebSocket. Browsers cannot set its headers, so the query may contain the preferences. */
   readonly upgraded?: unknown;
 }
 
 const faults = {
-  /** Seconds before an answer, and before each event of a WebSocket. */
+  /** Delay in seconds before an answer, and before each event on a WebSocket. */
   stall: { syntax: /^\d{1,3}(\.\d{1,3})?$/, rule: 'seconds below 1000' },
-  /** Bytes of the answer, or of events, after which the connection breaks. */
+  /** Number of bytes of the answer, or of events, after which the connection breaks. */
   cut: { syntax: /^\d{1,9}$/, rule: 'a number of bytes' },
   /** Closes a WebSocket with this code. */
   close: { syntax: /^(100[0-37-9]|101[0-4]|[34]\d{3})$/, rule: 'a code that may be sent, such as 1012' },
-  /** Number of events before `close`. Default: none. */
+  /** Number of events before `close`. Default: 0. */
   after: { syntax: /^\d{1,9}$/, rule: 'a number of events' },
 };
 
 export type Faults = { readonly [Name in keyof typeof faults]?: number };
 
 export interface Preferred {
-  /** Undefined for the ordinary answer. */
+  /** The requested answer; undefined for the ordinary one. */
   readonly answer?: AnyAnswer;
   readonly faults: Faults;
 }
 
 /**
- * `example` selects one of several named examples. Throws `invalid-request` with the declared codes or examples, or the
- * syntax of a fault. Operations that do not declare the status of `invalid-request` ignore unknown values (RFC 7240,
- * section 2) and `example`.
+ * `example` selects one of several named examples. Throws `invalid-request`, naming the declared codes or examples, or
+ * the syntax of a fault. Operations that do not declare the status of `invalid-request` ignore unknown values (RFC
+ * 7240, section 2) and `example`.
  */
 export function readPreferred(operation: string, request: Preferring, query: string): Preferred {
   const { id, api, headers, upgraded } = request;
@@ -81,7 +81,7 @@ export function readFaults(preferences: Preferences, refuses: boolean): Faults {
 
 type Preferences = Partial<Record<string, string>>;
 
-/** Returns the preferences by lower-case name. The first of duplicates wins, and syntax errors are ignored. */
+/** Returns the preferences by lower-case name. The first of several duplicates wins, and syntax errors are ignored. */
 function readPreferences(header: string | string[] | null): Preferences {
   const preferences = String(header ?? '').matchAll(/(?<=^|[\s,;])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g);
   const pairs = [...preferences].map(([, name = '', quoted, token = '']) => {
@@ -100,14 +100,16 @@ function exampleOf({ example, examples = {} }: Partial<MediaTypeObject> = {}, co
   return (examples[name ?? names[0] ?? '']?.value ?? example) as object;
 }
 
-/** Whether to retry depends on the example of the failure: those that may succeed later say when. */
+/**
+ * Returns the headers with an example. Only failures that may succeed later have an example that says when to retry.
+ */
 function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string> {
   const shown = Object.entries(headers).filter(([, { example }]) => example !== undefined);
   const retry = headers['X-Should-Retry'] && { 'X-Should-Retry': String(headers['Retry-After'] !== undefined) };
   return { ...Object.fromEntries(shown.map(([name, { example = '' }]) => [name, example])), ...retry };
 }
 
-/** The examples of a stream are its events. The first one has the request id. */
+/** The examples of a stream are its events. The first event contains the request id. */
 function exampleEvents({ examples = {} }: Partial<MediaTypeObject> = {}, id: string): object[] {
   const [started, ...others] = Object.values(examples).map(({ value }) => value as object);
   return [{ ...started, id }, ...others];
@@ -116,7 +118,7 @@ function exampleEvents({ examples = {} }: Partial<MediaTypeObject> = {}, id: str
 /** Length of the 206 example, in bytes. */
 const rangeBytes = 1024;
 
-/** Returns a beep of 250 ms, or its first bytes for a 206. */
+/** Returns a 250 ms beep, or its first bytes for a 206. */
 function exampleSound(status: number): Pick<AnyAnswer, 'mediaType' | 'headers' | 'body'> {
   const samples = Int16Array.from(
     { length: sampleRate / 4 },

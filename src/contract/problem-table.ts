@@ -1,22 +1,22 @@
-/** The table of problem codes: the form of each in both APIs, and the advice in docs/reference/errors.md. */
+/** The table of problem codes: how each appears in both APIs, and the advice shown in docs/reference/errors.md. */
 import type { ProblemCode } from './operations.ts';
 
 interface ProblemOptions {
-  /** What the reader can do. */
+  /** Advice on what the reader can do. */
   readonly advice: string;
-  /** Default Retry-After in seconds, when the error has none. */
+  /** Default Retry-After in seconds, used if the error has none. */
   readonly retryAfter?: number;
-  /** Default field of the body, as a JSON Pointer, and the rule it violates; engine errors carry no field of their own. */
+  /** Default body field as a JSON Pointer, and the rule that it violates; engine errors carry no field of their own. */
   readonly field?: readonly [pointer: string, rule: string];
-  /** Default: the status, but 400 for 422, and the type of that status. */
+  /** Overrides for /v1. Default: the same status (but 400 instead of 422) and the error type for that status. */
   readonly openai?: Partial<OpenAIError>;
 }
 
-/** The form under /v1, where clients branch on the status and on `code`. */
+/** The form of a problem under /v1, where clients branch on the status and on `code`. */
 interface OpenAIError {
   readonly status: number;
   readonly type: string;
-  /** Default: the problem code with underscores. */
+  /** Default: the problem code with underscores instead of hyphens. */
   readonly code?: string;
   /** The field that the code always blames. Default: the location of the first violation. */
   readonly param?: string;
@@ -28,7 +28,7 @@ interface OpenAIError {
 
 interface ProblemRow extends ProblemOptions {
   readonly status: number;
-  /** Title, the same for every occurrence of the code. */
+  /** The title, which is the same for every occurrence of the code. */
   readonly title: string;
   readonly openai: OpenAIError;
 }
@@ -240,7 +240,7 @@ export const problems: Readonly<Record<ProblemCode, ProblemRow>> = {
     retryAfter: 5,
     openai: { retryable: true },
   }),
-  // Only /readyz.
+  // Returned only by /readyz.
   'not-ready': problem(503, 'Service not ready', { advice: 'The service is starting. Try again soon.', retryAfter: 5 }),
   'provider-overloaded': problem(503, 'Provider overloaded', {
     advice: 'Retry after `retry_after` seconds, or choose another model.',

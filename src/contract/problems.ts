@@ -55,8 +55,8 @@ export interface ProblemAnswer extends AnyAnswer {
 }
 
 /**
- * The sentences of an engine for the caller, who reads those for the operator only in the terminal or in a service that
- * is open to its own machine alone.
+ * Returns the text of an engine for the reader. Text for the operator is included only in the terminal, or if the
+ * service is open only to its own machine.
  */
 export function textFor({ isOperator }: Reader, text: string, forOperator?: string): string {
   return isOperator === true && forOperator !== undefined ? `${text} ${forOperator}` : text;
@@ -107,12 +107,12 @@ const atMachineLimit = new ProblemError(
   'The service is out of file descriptors, processes or threads; try again later.',
 );
 
-/** Whether the disk is full, also if that error is the cause of another one. */
+/** Whether the error, or one of its causes, is a full disk. */
 function comesFromFullDisk(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof Error && comesFromFullDisk(error.cause));
 }
 
-/** A day. Numbers from 1e21 would be formatted with an exponent. */
+/** One day. Without a maximum, numbers from 1e21 would be formatted with an exponent. */
 const maxRetryAfterSeconds = 86_400;
 
 function retryAfter(code: ProblemCode, given?: number): Record<string, string> {

@@ -3,11 +3,11 @@
 /** The current state of one limit of a key. */
 export interface Policy {
   readonly name: 'requests' | 'concurrent' | 'audio' | 'tokens';
-  /** The limit in `unit`. */
+  /** The limit, in `unit`. */
   readonly quota: number;
-  /** Remaining amount in `unit`, at least 0. */
+  /** The remaining amount in `unit`, at least 0. */
   readonly remaining: number;
-  /** Default: requests. Units that the draft does not register have the prefix `parlance-`. */
+  /** The unit; requests by default. Units that the draft does not register have the prefix `parlance-`. */
   readonly unit?: 'concurrent-requests' | 'parlance-audio-seconds' | 'parlance-tokens';
   /** Length of the window in seconds; absent for `concurrent`. */
   readonly windowSeconds?: number;
@@ -17,7 +17,7 @@ export interface Policy {
 
 export type LimitHeaders = Readonly<Record<string, string>>;
 
-/** Returns the limits as headers. `shown`: the limits whose state is included. */
+/** Returns the limits as headers. `shown` are the limits whose current state is included. */
 export function limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders {
   return {
     'RateLimit-Policy': policies.map(toPolicyItem).join(', '),

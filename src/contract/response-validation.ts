@@ -1,5 +1,5 @@
 /**
- * Validates responses against the contract: status, media type, headers, body, every event of a stream. Enabled in
+ * Validates responses against the contract: status, media type, headers, body, and every event of a stream. Enabled in
  * tests and development, disabled in production.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -17,14 +17,14 @@ export type CheckAnswer = (operationId: string, answer: AnyAnswer) => AnyAnswer;
 
 const checks = new WeakMap<Contract, CheckAnswer>();
 
-/** Creates one check per contract and process. The validators are compiled by the first answers. */
+/** Creates one check per contract and process. The validators are compiled on first use. */
 export function answerCheckOf(contract: Contract): CheckAnswer {
   const check = checks.get(contract) ?? createAnswerCheck(contract);
   checks.set(contract, check);
   return check;
 }
 
-/** The check throws a `ContractViolation`. Events of a stream are checked as they are sent. */
+/** The check throws a `ContractViolation`. Stream events are checked as they are sent. */
 function createAnswerCheck({ document, operations }: Contract): CheckAnswer {
   const ajv = new Ajv2020({ ...ajvOptions, allErrors: true });
   addFormats.default(ajv);
@@ -69,7 +69,7 @@ function checkHeaders(
     const value = given[name];
     const rule = schema.$ref === undefined ? schema : `contract${schema.$ref}`;
     if (value !== undefined && !ajv.validate(rule, value)) throw complain(`the header ${name} violates the contract`);
-    // The app sets the request id.
+    // X-Request-Id is exempt, because the app sets it later.
     if (value === undefined && required && name !== 'X-Request-Id') throw complain(`the header ${name} is missing`);
   }
   const undeclared = Object.keys(given).find((name) => headers[name] === undefined);

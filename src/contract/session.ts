@@ -1,22 +1,24 @@
 /** The interface between a WebSocket and the operation that serves it. */
 import type { Logger } from '../../engines/contract/index.ts';
 
-/** One accepted WebSocket, as a session sees it. */
+/** An accepted WebSocket, in the form that a session uses. */
 export interface TextSocket {
   /**
-   * The messages in order of arrival. The socket is not read while one is handled, and after some milliseconds the next
-   * one waits for timers and other sockets. A binary message has no text. Ends when the socket closes.
+   * The messages in order of arrival. The socket is not read while a message is being handled, and every few
+   * milliseconds the next message waits until timers and other sockets had their turn. A binary message has no text.
+   * The iteration ends when the socket closes.
    */
   readonly messages: AsyncIterable<SocketMessage>;
-  /** Sends the text after those before it, without waiting. Nothing is sent after the end. */
+  /** Queues the text for sending without waiting; order is preserved. Does nothing after the socket has closed. */
   send(text: string): void;
   /**
-   * Resolves when at most `maxUnsent` bytes are unsent, or the socket has closed: 30 s without progress close it with 1013.
-   * Await it between sends without end, and before you read on: a client that does not read cannot fill the memory.
+   * Resolves when at most `maxUnsent` bytes are unsent or the socket has closed; 30 s without progress close it with
+   * 1013. Await this in long sequences of sends and before reading the next message, so that a client that does not
+   * read cannot exhaust memory.
    */
   drained(maxUnsent: number): Promise<void>;
   close(code: number, reason?: string): void;
-  /** Aborts when the socket closes, whoever closes it. */
+  /** Aborts when either side closes the socket. */
   readonly signal: AbortSignal;
 }
 
@@ -24,39 +26,44 @@ export interface SocketMessage {
   readonly text: string | undefined;
 }
 
-/** A request for a WebSocket. */
+/** A request to open a WebSocket. */
 export interface Connecting {
   /** The request id, as in `X-Request-Id`. */
   readonly id: string;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** The session of the client secret with which the request authenticates; undefined without one. */
+  /**
+   * The session configuration of the client secret that authenticates the request; undefined without a client secret.
+   */
   readonly session: object | undefined;
   readonly log: Logger;
   /** Whether every sent event is validated against the contract. */
   readonly checkAnswers: boolean;
 }
 
-/** The place of a session among those of the service. */
+/** The place of a session among the limited sessions of the service. */
 export interface SessionPlace {
   /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
   readonly draining: AbortSignal;
-  /** Aborts some seconds before the shutdown ends all requests: the time to transcribe what has been said. */
+  /**
+   * Aborts a few seconds before the shutdown ends all requests, so that the session can transcribe what was said so
+   * far.
+   */
   readonly concluding: AbortSignal;
-  /** Tells the service what it needs to know of the session. */
+  /** Reports the state of the session to the service. */
   report(state: SessionState): void;
-  /** Records a turn when it is transcribed or fails, for the log line and the metrics. */
+  /** Call this when a turn has been transcribed or has failed. Counts the turn for the log line and the metrics. */
   turnEnded(audioMs: number): void;
 }
 
 export interface SessionState {
-  /** Whether the session could end now without a loss: another session may take its place then. */
+  /** Whether the session could end now without losing anything. If so, another session may take its place. */
   readonly isIdle: boolean;
-  /** Id of the model in use. The session ends when its key may no longer use that model. */
+  /** Id of the model in use. The session ends when its API key may no longer use this model. */
   readonly model: string;
 }
 
-/** Runs a session. When it returns, the socket is closed. */
+/** Runs a session. The socket is closed when the promise resolves. */
 export type RunSession = (socket: TextSocket, place: SessionPlace) => Promise<void>;
 
-/** Runs before the upgrade, in the scope of the request. May throw, as a handler. */
+/** Runs before the upgrade, in the scope of the request. May throw the same errors as a handler. */
 export type Connect<Services> = (connecting: Connecting, services: Services) => RunSession;

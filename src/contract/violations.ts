@@ -1,4 +1,4 @@
-/** Converts Ajv errors to the contract's violations: part, JSON Pointer, rule. */
+/** Converts Ajv errors to violations as defined in the contract: part, JSON Pointer, and rule. */
 import type { ErrorObject } from 'ajv';
 import type { Schemas } from './operations.ts';
 
@@ -26,14 +26,12 @@ export function toViolations(errors: readonly ErrorObject[]): Violation[] {
     });
 }
 
-/** Whether the error only reports that a value of `T | null` is not null. The errors of T are sufficient. */
+/** Whether the error only reports that a value of `T | null` is not null. The errors for T suffice. */
 function isAboutNull({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && (params as { type: unknown }).type === 'null');
 }
 
-/**
- * Whether the error is about the other type of `string | Part[]`. For an array, the errors of its parts are sufficient.
- */
+/** Whether the error is about the other type of `string | Part[]`. For an array, the errors for its parts suffice. */
 function isOfOtherType({ keyword, instancePath }: ErrorObject, outer: ReadonlySet<string>): boolean {
   return keyword === 'type' && outer.has(instancePath);
 }
@@ -49,7 +47,7 @@ function placesAround(errors: readonly ErrorObject[]): ReadonlySet<string> {
   return places;
 }
 
-/** Whether the error is about the format `int32`, which is reported as out of range. */
+/** Whether the error is about a format such as `int32`. Such values are reported as out of range instead. */
 function isAboutBits({ keyword, params }: ErrorObject): boolean {
   return keyword === 'format' && /^u?int\d+$/.test((params as { format: string }).format);
 }

@@ -1,15 +1,15 @@
-/** Records one call of an engine: charges the API key, and reports to the log line of the request and the metrics. */
+/** Records one call of an engine: charges the API key, and reports to the request's log line and the metrics. */
 import type { Capability } from '../../engines/contract/index.ts';
 import type { CallFacts, Metrics } from '../metrics/metrics.ts';
 import { currentScope, type RequestScope, type Used } from '../request-scope.ts';
 import type { ServedModel } from './models/served-models.ts';
 
 export interface CallEnd extends Pick<CallFacts, 'audioMs' | 'tokens' | 'error'> {
-  /** What the budget of the API key counts, also of a call that has failed. */
+  /** The amounts charged to the budget of the API key, even for a failed call. */
   readonly charged?: Used | undefined;
 }
 
-/** Starts with its construction, in the scope of the request. Only the first `end` counts. */
+/** The record starts when it is constructed, in the scope of the request. Only the first call of `end` counts. */
 export class CallRecord {
   readonly #call: Pick<CallFacts, 'capability' | 'engine' | 'model'>;
   readonly #metrics: Metrics | undefined;
@@ -25,7 +25,7 @@ export class CallRecord {
   ) {
     this.#call = { capability, engine: instance, model: id };
     this.#metrics = metrics;
-    if (this.#scope?.usage) this.#scope.usage.model ??= id; // a chat that reads aloud keeps its own model
+    if (this.#scope?.usage) this.#scope.usage.model ??= id; // a chat that reads aloud keeps the chat model
   }
 
   get isOver(): boolean {
@@ -37,7 +37,7 @@ export class CallRecord {
     return this.#scope?.charge !== undefined;
   }
 
-  /** Call it with every output whose start is measured; only the first one counts. */
+  /** Call this for every output whose start is measured. Only the first call counts. */
   output(): void {
     this.#firstMs ??= this.#ms();
   }

@@ -50,7 +50,7 @@ export interface ContextOptions {
   readonly viaId: string;
   readonly encoder: SpeechEncoder;
   readonly metrics?: Metrics | undefined;
-  /** Called for each queue that an engine creates. */
+  /** Called for each call queue that an engine creates. */
   readonly registerQueue?: ((instance: string, options: CallQueueOptions) => void) | undefined;
 }
 
@@ -121,7 +121,7 @@ export function createEngineContexts({
   };
 }
 
-/** Records the length of the recording, from which the timeout of the transcription and its charge are derived. */
+/** Records the length of the recording, from which the timeout and the charge of the transcription are derived. */
 function recordLength({ gaps, ...decoded }: DecodedRecording): Decoded {
   const usage = currentUsage();
   if (usage) {
@@ -137,7 +137,7 @@ async function samplesOf(bytes: AsyncIterable<Uint8Array>): Promise<Pcm> {
   return sound;
 }
 
-/** Adds the service chain and the trace to requests on behalf of a caller, and not to downloads. */
+/** Adds the service chain and the trace headers to requests made on behalf of a caller, but not to downloads. */
 function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContext['fetch'] {
   return (input, init) => {
     const chain = currentVia();
@@ -152,8 +152,8 @@ function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContex
 }
 
 /**
- * Returns the ffmpeg that decodes, and that encodes opus, flac and aac. If it is undefined, WASM decoders are used, and
- * these formats are not available.
+ * Returns the path of the ffmpeg for decoding, and for encoding opus, flac and aac. If undefined, WASM decoders are
+ * used, and these three output formats are unavailable.
  */
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
   if (ffmpeg === undefined) return findExecutable('ffmpeg', env.PATH);

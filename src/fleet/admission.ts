@@ -1,5 +1,5 @@
 /**
- * Fair shares and the size limit of the queue, across all fronts. Redis holds each open call under its caller, and the
+ * Enforces fair shares and the queue limit across all fronts. Redis holds each open call under its caller, and the
  * entry expires when its front dies. The n-th open call of a caller has priority n: it waits behind the first n-1 calls
  * of every other caller.
  */
@@ -27,7 +27,10 @@ interface AdmissionRequest {
   readonly weight: number;
 }
 
-/** Factor on the bound: shares shrink when callers arrive, and calls admitted earlier may exceed them. */
+/**
+ * Multiple of the bound that the calls of all callers may reach: shares shrink when callers arrive, and calls admitted
+ * earlier may exceed them.
+ */
 const hardBound = 2;
 
 const maxRetryAfterSeconds = 3_600;
@@ -79,7 +82,7 @@ export function createAdmissions({ redis, nodes, consumers, secret, timeouts }: 
         open.delete(call);
         const count = counts.get(instance);
         if (count) count.calls -= 1;
-        redis.release(call).catch(ignore); // it expires
+        redis.release(call).catch(ignore); // the entry expires
       };
       open.add(call);
       try {
@@ -93,8 +96,8 @@ export function createAdmissions({ redis, nodes, consumers, secret, timeouts }: 
     },
     keep,
     /**
-     * Whether all slots are busy and the queue is full, by the last count of this front. A new caller may still be
-     * admitted.
+     * Whether all slots are busy and the queue is full, according to the last count of this front. A new caller may
+     * still be admitted.
      */
     isFull(instance: string) {
       const { calls = 0, at = 0 } = counts.get(instance) ?? {};

@@ -1,13 +1,13 @@
 /**
- * Back-off of a worker after failures of its own, such as a full disk or a program that always fails. Without it, a
- * worker that fails at once would take ticket after ticket while the healthy workers are busy.
+ * Back-off of a worker after its own failures, such as a full disk or a program that always fails. Without it, a worker
+ * that fails immediately would take one ticket after another while the healthy workers are busy.
  */
 import type { FleetTimeouts } from './timeouts.ts';
 
 /** Outcome of a call on this worker: it completed, its engine failed, or the worker returned the call to the front. */
 export type CallEnd = 'done' | 'failed' | 'returned';
 
-/** The returned function gives the pause after a call in milliseconds. The pause doubles until a call is done. */
+/** The returned function returns the pause after a call in milliseconds. The pause doubles until a call is done. */
 export function createBackOff({
   pauseMs,
   maxPauseMs,

@@ -62,7 +62,7 @@ export interface WorkerConnection {
   readonly messages: AsyncIterable<WorkerMessage>;
   /** Closes the connection after the last message. */
   readonly end: () => void;
-  /** Closes the connection at once, which aborts the work. */
+  /** Closes the connection immediately, which aborts the work. */
   readonly cut: () => void;
 }
 

@@ -118,13 +118,13 @@ async function connectToFront(
     if (!outgoing.writableEnded) outgoing.write(toJsonLine(message));
   };
   outgoing.on('error', ignore); // the connection then closes
-  send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
+  send({ type: 'alive' }); // the request head is sent with the first bytes of the body
   const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };
   const request = http.request(url, { method: 'POST', headers, body: outgoing, signal });
   const { body } = await accepted(link.within(timeouts.silenceMs, () => connectionClosed, request));
   const pulse = startPulse(timeouts, () => send({ type: 'alive' }), close);
   onAbort(signal, pulse[Symbol.dispose]);
-  body.on('error', ignore).on('close', close); // the signal of the connection reports it
+  body.on('error', ignore).on('close', close); // closing the connection aborts `signal`
   return {
     call: callOf(messagesOf<FrontMessage>(body, pulse.received)),
     send,
@@ -147,8 +147,8 @@ function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
 }
 
 /**
- * Undefined for outcomes that reveal nothing about this worker. A missing model counts only when the same call comes
- * back. Failures with other codes than `engine-failed` are attributed to the recording.
+ * Undefined for outcomes that reveal nothing about this worker. A missing model counts only when the worker gets the
+ * same call again. Failures with codes other than `engine-failed` are attributed to the recording.
  */
 function endOf(last: LastMessage, isAgain: boolean): CallEnd | undefined {
   if (last.type === 'returned') return last.code === 'model-unavailable' && !isAgain ? undefined : 'returned';
@@ -182,7 +182,7 @@ async function lastMessage(
   }
 }
 
-/** Codes that blame this worker, not the call: another worker may succeed. */
+/** Codes of failures that are specific to this worker: another worker may succeed. */
 const otherWorkersMay: readonly EngineErrorCode[] = ['model-unavailable', 'overloaded', 'storage-full'];
 
 function unavailable(message: string): Returned {

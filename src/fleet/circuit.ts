@@ -1,6 +1,6 @@
 /**
- * Circuit breaker for optional Redis commands of requests. After one failure, commands are skipped until a background
- * probe succeeds, so that requests do not queue up behind a hanging Redis.
+ * Circuit breaker for Redis commands that a request can do without. After one failure, commands are skipped until a
+ * background probe succeeds, so that requests do not queue up behind a hanging Redis.
  */
 import type { Logger } from '../../engines/contract/index.ts';
 import type { FleetTimeouts } from './timeouts.ts';

@@ -1,6 +1,7 @@
 /**
- * Forwards a request to the front that has the clip or transcription, its owner. An id begins with the tag that the
- * owner had when it created the thing. The owner never forwards, so that two fronts cannot forward in a circle.
+ * Forwards a request to the owner: the front that has the clip or transcription. An id begins with the tag that the
+ * owner had when it created the clip or transcription. The owner never forwards, so that two fronts cannot forward in a
+ * circle.
  */
 import { Readable } from 'node:stream';
 import { ignore } from '../../lib/errors.ts';
@@ -38,11 +39,11 @@ export function createForward({ isOwn, addressOf, http, sign, timeouts }: Forwar
     };
     const address = await addressOf(tag).catch(rejected);
     if (address === undefined) {
-      // The clips of a front end with it: this one answers 404. A restarted front still has its transcriptions.
+      // The clips of a front end with it, so this front answers 404. A restarted front still has its transcriptions.
       return owned === 'clip' ? undefined : rejected(new Error('no front has the tag'));
     }
     const { origin, pathname, search } = new URL(`${address}${target}`);
-    const url = `${origin}${pathname}${search}`; // as it is sent: the owner verifies its signature
+    const url = `${origin}${pathname}${search}`; // exactly as sent, because the owner verifies its signature
     const key = currentKey()?.name;
     const response = await http
       .request(url, {
@@ -57,7 +58,7 @@ export function createForward({ isOwn, addressOf, http, sign, timeouts }: Forwar
         },
       })
       .catch(rejected);
-    response.body.on('error', ignore); // its reader receives the error
+    response.body.on('error', ignore); // the reader of the body receives the error
     return answerOf(response, request).catch((error: unknown) => {
       response.body.destroy();
       throw error instanceof ProblemError ? error : unreachable(owned, error);
@@ -95,13 +96,13 @@ async function answerOf(
     return { status, mediaType, headers: taken, body: undefined };
   }
   const pieces = mediaType === 'text/event-stream' ? untilLost(body) : untilBroken(body, owned);
-  const sent = Readable.from(pieces, { objectMode: false }).on('close', () => body.destroy()); // perhaps never read: HEAD
+  const sent = Readable.from(pieces, { objectMode: false }).on('close', () => body.destroy()); // HEAD may never read it
   return { status, mediaType, headers: taken, body: sent, isForwarded: true };
 }
 
 const problemType = 'application/problem+json';
 
-/** Ends without a last event if the owner is lost. Readers resume then. */
+/** Ends without a last event if the owner is lost. Readers then resume the stream. */
 async function* untilLost(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* body as AsyncIterable<Uint8Array>;

@@ -53,7 +53,7 @@ export async function openFleet(options: FleetOptions) {
   const timeouts = { ...fleetTimeouts, ...options.timeouts };
   const isWorker = role !== 'front';
   const frontSettings = settings.role === 'worker' ? undefined : settings;
-  const tag = randomUUID().slice(0, 8); // prefix of its ids of clips and jobs: callers must not see host names
+  const tag = randomUUID().slice(0, 8); // prefix of clip and job ids: callers must not see host names
   const id = `${hostname()}-${tag}`;
   const log = parent.child({ node: id });
   const stopping = new AbortController();
@@ -128,9 +128,9 @@ export async function openFleet(options: FleetOptions) {
   }
 
   return {
-    /** Called by the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
+    /** Called by the engine contexts: a worker takes as many tickets for an instance as its queue has slots. */
     registerQueue: consumers.registerQueue,
-    /** Called by the registry: replaces an instance of the fleet by one that delegates to workers. */
+    /** Called by the registry: replaces an instance of the fleet with one that delegates to workers. */
     wrapAsRemote: (instance: Instance<'transcription'>) => {
       if (!runsOnWorkers(instance, settings.engines)) return undefined;
       instances.add(instance.name);

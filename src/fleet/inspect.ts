@@ -42,7 +42,7 @@ export async function inspectFleet(settings: FleetSettings): Promise<FleetInspec
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
   const announced = await redis.announced().catch(() => new Map<string, string>()); // already reported
   const { nodes, foreign } = nodesIn(announced, secret);
-  const { protocol, host } = new URL(url); // without its password
+  const { protocol, host } = new URL(url); // omits the password
   const where = `${protocol}//${host}`;
   return {
     findings: [

@@ -48,7 +48,7 @@ export async function listenForFleet(options: FleetListenerOptions): Promise<Asy
   });
   server.maxConnections = connectionLimit(); // leaves file descriptors for the callers
   server.on('drop', () => log.debug({}, 'the fleet port has too many connections: one was closed'));
-  server.setTimeout(timeouts.clipMs); // for a peer that reads nothing
+  server.setTimeout(timeouts.clipMs); // closes connections whose peer stops reading
   server.on('request', (req, res) => {
     respond(req, res, { ...options, clocks }).catch((error: unknown) => {
       log.debug({ err: error }, 'a request of the fleet failed');

@@ -79,7 +79,7 @@ export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOpt
 
   let reading: Promise<void> | undefined;
 
-  /** Shares one read between requests: any caller may name a node that does not exist. */
+  /** Concurrent requests share one read, because any caller may send an id with an unknown tag. */
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
 
   const knownAddress = (tag: string) => [...nodes.values()].find(({ tags }) => tags?.includes(tag))?.address;
@@ -128,7 +128,7 @@ export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOpt
     all: () => nodes,
     async [Symbol.asyncDispose]() {
       timers.forEach(clearInterval);
-      if (redis.isReady) await redis.withdraw(id).catch(() => undefined); // it expires by itself
+      if (redis.isReady) await redis.withdraw(id).catch(() => undefined); // the announcement expires by itself
     },
   };
 }

@@ -23,7 +23,7 @@ const usageSeconds = 172_800;
 export type KeyCounters = ReturnType<typeof createKeyCounters>;
 
 export function createKeyCounters({ client, prefix, ask, evaluate }: KeyCountersOptions) {
-  // Only counts requests, as on one machine: each key has its own limit.
+  // Only counts requests and enforces no limit, because each key has its own, as on one machine.
   const minutes = new RateLimiterRedis({
     ...{ storeClient: client, rejectIfRedisNotReady: true, keyPrefix: `${prefix}:limit:minute` },
     ...{ points: Number.MAX_SAFE_INTEGER, duration: minuteSeconds },

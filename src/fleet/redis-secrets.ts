@@ -59,7 +59,7 @@ function seal(key: Buffer, secret: StoredSecret): string {
   return Buffer.concat([iv, sealing.getAuthTag(), ...sealed]).toString('base64url');
 }
 
-/** Undefined for what no front of this fleet has sealed. */
+/** Returns undefined if the value was not sealed by a front of this fleet. */
 function open(key: Buffer, sealed: string): StoredSecret | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   try {

@@ -74,8 +74,8 @@ export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions)
   const { bullmq, IORedis } = loadPackages();
   const { redisMs, takeMs } = timeouts;
   const connecting = { retryStrategy, connectTimeout: redisMs };
-  // Commands fail at once without Redis, because a request must not wait for it. A connection that times out is
-  // replaced, because a firewall may have dropped it without a FIN.
+  // Commands fail immediately while Redis is unavailable, because a request must not wait for it. A connection that
+  // times out is replaced, because a firewall may have dropped it without a FIN.
   const commands = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: redisMs };
   const client = new IORedis(url, { ...connecting, ...commands });
   const closings: (() => Promise<unknown>)[] = [];
@@ -97,7 +97,7 @@ export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions)
     }
   }
 
-  /** Runs one of our scripts, which return numbers. */
+  /** Runs one of our Lua scripts, which return numbers. */
   async function evaluate(script: string, keys: readonly string[], ...args: readonly (string | number)[]) {
     return (await ask(() => client.eval(script, keys.length, ...keys, ...args))) as readonly number[];
   }

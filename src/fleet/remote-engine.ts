@@ -52,7 +52,7 @@ export function wrapAsRemote(
     return found.length > 0 ? found : [{ what: 'worker', ok: false, detail: 'none is connected for this instance' }];
   }
 
-  const { decodes: _there, ...listed } = engine; // a worker on another machine gets a file
+  const { decodes: _there, ...listed } = engine; // a worker on another machine receives the whole recording as a file
   const guarded = { instance, abortMs: defaultTimeouts.abortMs };
   const moved: TranscriptionEngine = {
     ...listed,
@@ -60,8 +60,8 @@ export function wrapAsRemote(
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
   };
-  // An upload does not warm up a model here, because another worker may get it. The call at startup, without a model,
-  // warms up this node's own worker.
+  // An upload does not warm up a model here, because another worker may run the call. The call at startup, without a
+  // model, warms up this node's own worker.
   moved.warmUp = async (model) => {
     if (alsoHere && model === undefined) await engine.warmUp?.();
   };

@@ -17,7 +17,7 @@ export interface StateSources {
   readonly instances: Iterable<string>;
 }
 
-/** Resolves within the timeout of Redis. The data of a Redis that accepts no writes is outdated, and left out. */
+/** Resolves within the timeout of Redis. If Redis accepts no writes, its data is outdated and omitted. */
 export async function readState({ redis, nodes, front, consumers, instances }: StateSources): Promise<FleetState> {
   const ofInstance = async (engine: string) => {
     const calls = await redis.countCalls(engine, queueName(engine)).catch(() => undefined); // Redis is unavailable

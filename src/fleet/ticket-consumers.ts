@@ -119,9 +119,9 @@ export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, lo
       });
       return isDrained() ? {} : Object.fromEntries(capacities);
     },
-    /** Whether this node takes no tickets of the instance after failures of its own. */
+    /** Whether this node has stopped taking tickets for the instance after its own failures. */
     isPaused: (instance: string) => pauses.has(instance),
-    /** Starts taking tickets of each instance as soon as one of its models is available. */
+    /** Starts taking tickets for each instance as soon as one of its models is available. */
     start: (run: ConsumeTicket) => void begin(run),
     /** Stops taking tickets; resolves when no call is running. */
     async drain() {

@@ -39,7 +39,7 @@ export function sealTicket(secret: string, url: string, expires: number, returne
   return { v: version, url, expires, mac: macOf(secret, url, expires), ...(returnedBy && { returnedBy }) };
 }
 
-/** Undefined for a ticket that has expired, or was not created by a front of this fleet. */
+/** Returns undefined for a ticket that has expired or was not created by a front of this fleet. */
 export function openTicket(secret: string, value: unknown, now: number): Ticket | undefined {
   if (!isObject(value)) return undefined;
   const { v, url, expires, mac, returnedBy } = value;

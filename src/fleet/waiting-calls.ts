@@ -183,7 +183,7 @@ function afterEnqueueing(call: WaitingCall, state: CallState): void {
   if (call.state.is === 'enqueueing') call.state = state;
 }
 
-/** Also reports the position to the caller. */
+/** Returns the next state of the call, and reports its queue position to the caller. */
 function stateAt({ onQueued }: WaitingCall, state: Enqueued, position: QueuePosition | undefined): CallState {
   if (typeof position === 'number') {
     onQueued(position);

@@ -16,7 +16,7 @@ import type { Toolbox } from '../tools/toolbox.ts';
 export interface Services {
   readonly registry: Registry;
   readonly tools: Toolbox;
-  /** Speech models for direct speech and for read_aloud. */
+  /** Selects speech models for direct speech and for read_aloud. */
   readonly speakers: SpeechModelSelector;
   /** Audio with its own URL, created by read_aloud and `POST /tts/clips`. */
   readonly clips: Clips;
@@ -25,9 +25,9 @@ export interface Services {
   /** Assets available for this machine. */
   readonly preparations: Preparations;
   readonly refusePreparing: RefusePreparing;
-  /** Decodes a recording for what the service itself does with it. */
+  /** Decodes a recording for work that the service itself does with it. */
   readonly decode: RequestServices['decode'];
-  /** For the sound of live transcription. */
+  /** Stores the audio of live transcription. */
   readonly workspace: SpeechServices['workspace'];
   readonly allowTurn: NonNullable<SpeechServices['allowTurn']>;
   readonly requireAudioBudget: NonNullable<SpeechServices['requireAudioBudget']>;
@@ -35,21 +35,24 @@ export interface Services {
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */
   readonly speechSpool: SpeechSpool;
-  /** Returns the URL of a path below the API root: absolute with PUBLIC_URL, else relative to the service's root. */
+  /**
+   * Returns the URL of a path below the API root: absolute if PUBLIC_URL is set, otherwise relative to the service's
+   * root.
+   */
   readonly linkTo: (path: string) => string;
-  /** Maximum delay of the head of an event stream while its provider has not answered, in milliseconds. */
+  /** Maximum time in milliseconds that an event stream delays its response head while the provider has not answered. */
   readonly streamHoldMs: number;
   readonly transcribeEnabled: boolean;
   /** Timeout of a transcription after its upload, in seconds (TRANSCRIBE_TIMEOUT). */
   readonly transcribeTimeout: number | 'auto';
-  /** Whether chats under /v1 without tools of the caller get the tools of the service (COMPAT_TOOLS). */
+  /** Whether chats under /v1 get the tools of the service if the caller sends none (COMPAT_TOOLS). */
   readonly compatTools: boolean;
   /** REALTIME. */
   readonly realtimeEnabled: boolean;
   readonly clientSecrets: Pick<ClientSecrets, 'create'>;
-  /** Output items of responses under /v1, for later requests; undefined if COMPAT_ITEMS is off. */
+  /** Output items of responses under /v1, to which later requests can refer; undefined if COMPAT_ITEMS is off. */
   readonly items: ItemStore | undefined;
-  /** Entries under /v1 by the model ids that apps hard-code (compatAliases). */
+  /** Maps model ids that apps hard-code under /v1 to entries (compatAliases). */
   readonly compatAliases: ReadonlyMap<string, string>;
   /** Absent if metrics are off. */
   readonly metrics?: Metrics | undefined;

@@ -1,4 +1,4 @@
-/** One definition per operation of the contract; a missing one does not compile. */
+/** One definition per operation of the contract. A missing definition does not compile. */
 import type { OperationTable } from '../contract/operations.ts';
 import { requireTranscription } from '../transcription/run.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';

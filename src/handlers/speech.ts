@@ -24,7 +24,7 @@ async function speak(
   return speaker.speak({ text, format: format ?? 'mp3', speakable }, listener);
 }
 
-/** A clip outlives its request. It ends when it is deleted, or when no one reads it. */
+/** A clip outlives its request. Its synthesis ends when the clip is deleted or when no one reads it. */
 const neverAborted = new AbortController().signal;
 
 /** Responds once the first bytes exist. From then on, the synthesis belongs to the clip, not to the request. */
@@ -57,7 +57,7 @@ export const listSpeechModels: Handler<'listSpeechModels', Services> = (_request
 /**
  * An incomplete clip has no length and no ETag yet. A request for the whole clip streams it as it grows (Chromium opens
  * an `<audio>` with `bytes=0-`); a request for a range (Safari opens with `bytes=0-1`) waits until the clip is
- * complete. An If-Range cannot match before that.
+ * complete. An If-Range header cannot match before that.
  */
 export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, headers, signal }, { clips }) => {
   let clip = findClip(clips, path.id);
@@ -96,7 +96,7 @@ function notFound(id: string): ProblemError {
   return new ProblemError('clip-not-found', `No clip ${id}: it does not exist or has expired.`);
 }
 
-/** Answers 404 for a clip that is evicted before its first byte is read. */
+/** Answers 404 if the clip is evicted before its first byte is read. */
 async function* readClip(
   clip: Clip,
   part: ByteRange,

@@ -7,7 +7,7 @@ import { chooseTranscriptionModel, requireTranscription } from '../transcription
 import { currentReader } from '../jobs/store.ts';
 import type { Services } from './dependencies.ts';
 
-/** Checks, before the upload, that a job can be accepted. */
+/** Checks before the upload whether a job can be accepted. */
 export async function requireJobs(services: Services): Promise<void> {
   requireTranscription(services);
   await services.jobs.requirePlace();
@@ -84,7 +84,7 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
   }
 };
 
-/** One line for each turn. */
+/** Formats a transcript with one line per turn. */
 const toLines = (turns: readonly Schemas['SpeakerTurn'][]): string =>
   turns.map(({ speaker, text }) => `${speaker}: ${text}\n`).join('');
 

@@ -19,9 +19,9 @@ import { toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
 
 /**
- * Checks the text fields that precede the recording, before it is stored and the fields are validated. Throws
- * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Assumes the default
- * model if `model` is missing, although it may still follow.
+ * Checks the text fields that precede the recording, before the recording is stored and before the fields are
+ * validated. Throws `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation.
+ * Assumes the default model if `model` is missing, although the field may still follow the recording.
  */
 export function checkRecordingFields(fields: FormFields, { registry }: Services): void {
   const { model: named } = fields;

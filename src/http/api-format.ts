@@ -19,6 +19,6 @@ export interface ApiFormat {
   readonly readPath: (path: string) => string;
   readonly toFailure: (problem: ProblemAnswer, failed: Failed) => AnyAnswer;
   readonly stream: StreamFormat;
-  /** Converts the limits of an API key to headers. `shown`: the limits whose current state is included. */
+  /** Converts the limits of an API key to headers. `shown` are the limits whose current state is included. */
   readonly limitHeaders: (policies: readonly Policy[], shown: readonly Policy[]) => LimitHeaders;
 }

@@ -1,6 +1,6 @@
 /**
- * The HTTP app; the only file that uses Koa. Checks the head of each request, passes the request to the router of its
- * API, and sends the answer or the failure.
+ * The HTTP app. This is the only file that uses Koa. Checks the head of each request, passes the request to the router
+ * of its API, and sends the answer or the failure.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -32,18 +32,18 @@ import { runInScope } from '../request-scope.ts';
 
 export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
-  /** Milliseconds of silence before a heartbeat on an event stream. */
+  /** Idle milliseconds on an event stream before a heartbeat. */
   readonly heartbeatMs: number;
-  /** Milliseconds between interim responses to the clients that need them; undefined: off (INTERIM_RESPONSES). */
+  /** Milliseconds between interim responses to clients that need them; undefined if INTERIM_RESPONSES is off. */
   readonly interimMs?: number | undefined;
-  /** The web page and its assets, by path. */
+  /** The files of the web page, by path. */
   readonly page: PageFiles;
   readonly readyProbe: ReadyProbe;
   /** PUBLIC_URL: the base of the `servers` in the documents. */
   readonly publicUrl?: string | undefined;
   /** The id of this service in chains of services. */
   readonly viaId: string;
-  /** Milliseconds between two checks of open WebSockets. */
+  /** Milliseconds between checks of open WebSockets. */
   readonly socketCheckMs: number;
 }
 
@@ -140,7 +140,7 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, { access
 const loop =
   'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
-/** Bodies of answers outside of the contracts, by path. */
+/** Response bodies that are not part of a contract, by path. */
 type Documents = ReadonlyMap<string, () => unknown>;
 
 function documentsOf({ publicUrl, ending, readyProbe }: AppOptions): Documents {
@@ -196,7 +196,7 @@ function answerPreflight(context: Context, access: Access): void {
   context.status = 204;
 }
 
-/** Resolves when a stream or a session has ended. Other answers are sent by Koa. */
+/** Sends the answer. For a stream or a session, resolves when it has ended; Koa sends all other answers. */
 function send(
   context: Context,
   answer: AnyAnswer,
@@ -223,7 +223,7 @@ function sendForwarded(context: Context, { body, ...head }: AnyAnswer): undefine
   context.flushHeaders();
 }
 
-/** Bypasses Koa to save memory per stream. Async functions between Koa and the events would also add memory. */
+/** Bypasses Koa to save memory per stream. Async functions between Koa and the events would also use memory. */
 function sendStream(
   context: Context,
   { body, headers, failed }: AnyAnswer,
@@ -273,7 +273,10 @@ function setHeaders(context: Context, headers: AnyAnswer['headers'] = {}): void 
 const needsIt = /^(node|undici)$|^OpenAI\/JS\b/;
 const setByProxies = /^(forwarded|x-forwarded-.*|x-real-ip|via|cf-.*)$/;
 
-/** Returns a function that stops sending. Sends nothing while the request body arrives or after the head was sent. */
+/**
+ * Returns a function that stops sending. Sends nothing while the request body is still arriving or after the response
+ * head has been sent.
+ */
 function sendInterim(req: IncomingMessage, res: ServerResponse, ms: number): () => void {
   if (!wantsInterim(req)) return () => undefined;
   const timer = setInterval(() => {

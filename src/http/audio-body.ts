@@ -8,9 +8,9 @@ import type { IncomingRequest } from './incoming-request.ts';
 import { safeListener } from './socket/safe-listener.ts';
 
 /**
- * Waits for the first bytes of audio, and of an answer of another front. A failure before them (an evicted clip, a failing disk) can still be answered
- * with a problem, where Koa would break the connection. A later failure breaks the connection, because a truncated body
- * must not look complete.
+ * Waits for the first bytes of audio or of an answer from another front. An earlier failure (an evicted clip, a failing
+ * disk) can then still be answered with a problem, whereas Koa would break the connection. A later failure breaks the
+ * connection, because a truncated body must not look complete.
  */
 export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingRequest): Promise<AnyAnswer> {
   const isWhole = answer.isForwarded && answer.mediaType !== 'text/event-stream';

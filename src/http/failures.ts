@@ -1,4 +1,4 @@
-/** Converts failures of requests to answers in the shape of their API, and logs them. */
+/** Converts request failures to answers in the shape of their API, and logs them. */
 import type { ServerResponse } from 'node:http';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { problemAnswer, problemCodeOf, ProblemError, type ProblemAnswer } from '../contract/problems.ts';
@@ -6,12 +6,15 @@ import type { IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 import { isConnectionError } from './socket/safe-listener.ts';
 
-/** The caller has disconnected: nothing is sent, and the log says 499. */
+/** The caller has disconnected: no response is sent, and the status in the log is 499. */
 export class ClientDisconnected extends Error {
   override readonly name = 'ClientDisconnected';
 }
 
-/** Returns why the request failed: the abort reason if it was aborted, because the error is then only a consequence. */
+/**
+ * Returns why the request failed. If the request was aborted, this is the abort reason, because the error is only a
+ * consequence.
+ */
 export function failureReason(error: unknown, { signal }: IncomingRequest): unknown {
   return signal.aborted ? signal.reason : error;
 }
@@ -49,14 +52,15 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
 }
 
 /**
- * Codes of expected states, which are logged without a stack: transcription is switched off, or there is no engine or
- * model yet. A model that an engine reports as unavailable (`EngineError`) may have crashed.
+ * Codes of expected states, which are logged without a stack: transcription is switched off, or no engine or model is
+ * available yet. A model that an engine reports as unavailable (`EngineError`) is logged with a stack, because it may
+ * have crashed.
  */
 const expected: ReadonlySet<ProblemCode> = new Set(['no-engine', 'model-unavailable', 'transcription-disabled']);
 
 /**
  * Server errors are logged with their cause, except a probe that answers "not ready". Client errors are logged by code
- * only, at debug, because their details quote what the client has sent.
+ * only, at debug, because their details quote what the client sent.
  */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
   const { id, log, record } = request;

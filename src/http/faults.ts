@@ -1,4 +1,4 @@
-/** The faults that a client asks for in sandbox mode: answers that break off, and sockets that are late or close. */
+/** The faults that a client requests in sandbox mode: answers that break off, and sockets that are late or close. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pause } from '../../lib/abort.ts';
@@ -8,7 +8,7 @@ import type { Faults } from '../contract/prefer.ts';
 import type { TextSocket } from '../contract/session.ts';
 import { upgradedStatus, type OpenedSession } from './incoming-request.ts';
 
-/** Returns the answer to send. */
+/** Applies the faults, and returns the answer to send. */
 export function applyFaults(answer: AnyAnswer, faults: Faults, res: ServerResponse): AnyAnswer {
   if (answer.status === upgradedStatus) {
     const { run, ...session } = answer.body as OpenedSession;
@@ -40,7 +40,7 @@ function cutBody(res: ServerResponse, bytes: number): void {
 type Chunk = string | Uint8Array<ArrayBuffer>;
 type Write = (chunk: Chunk, ...callbacks: (() => void)[]) => boolean;
 
-/** Late events arrive at the pace at which they were created. */
+/** Wraps a socket with the faults. Delayed events keep the pace at which they were created. */
 function faultySocket(socket: TextSocket, faults: Faults, connection: Socket): TextSocket {
   const { stall = 0, cut = Infinity, close, after = 0 } = faults;
   const [delayMs, { messages, signal }] = [stall * 1000, socket];

@@ -6,8 +6,9 @@ import { createApp, type AppOptions, type RequestListener } from './app.ts';
 import type { Api } from './incoming-request.ts';
 
 /**
- * The other front has checked the token of the API key, its permissions and its limits, and has signed its name. So the
- * token stays there, and a keys file that differs for a moment gives no second verdict.
+ * The other front has checked the token of the API key, its permissions and its limits, and has signed its name. The
+ * token therefore stays with the other front, and a temporarily different keys file on this front cannot lead to a
+ * different decision.
  */
 export const forwardedAccess: Access = {
   authorize({ [keyHeader]: name }) {
@@ -23,7 +24,7 @@ export const forwardedAccess: Access = {
   preflightHeaders: () => ({}),
 };
 
-/** The other front also logs and counts the requests. `api`: with a router that uses `forwardedAccess`. */
+/** The other front also logs and counts the requests. The router of `api` must use `forwardedAccess`. */
 export function createForwardedListener(options: AppOptions, api: Api): RequestListener {
   const own = { apiFor: () => api, access: forwardedAccess, areForwarded: true, servesThisMachineOnly: false };
   return createApp({ ...options, ...own, page: new Map(), interimMs: undefined, metrics: undefined }).listener;

@@ -19,9 +19,9 @@ export interface Api extends ApiFormat {
 /** The status of an answer whose body is an `OpenedSession`. */
 export const upgradedStatus = 101;
 
-/** A session for the WebSocket that a request has asked for. */
+/** A session for the WebSocket that a request asked for. */
 export interface OpenedSession {
-  /** When it resolves, the socket is closed. */
+  /** Runs the session. The socket is closed when the promise resolves. */
   readonly run: (socket: TextSocket) => Promise<void>;
   /** Whether the API key is still valid and permits the session. */
   readonly isAllowed: () => boolean;
@@ -31,21 +31,21 @@ export interface OpenedSession {
 
 export interface ScopedAnswer {
   readonly answer: AnyAnswer;
-  /** Scope in which the answer's body is read or its session runs, with the API key if the request has one. */
+  /** Scope in which the answer's body is read or its session runs. Includes the API key if the request has one. */
   readonly scope: RequestScope;
-  /** In sandbox mode: what happens to the answer. */
+  /** In sandbox mode, the faults to apply to the answer. */
   readonly faults?: Faults | undefined;
 }
 
-/** A request as the app passes it to the router. Its body may not have arrived yet. */
+/** A request in the form that the app passes to the router. Its body may not have arrived yet. */
 export interface IncomingRequest {
   readonly id: string;
   readonly api: Api;
-  /** GET for HEAD. */
+  /** `GET` for HEAD requests. */
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Pick<RequestBody, 'json' | 'form'>;
-  /** A separate, small object, because all work that the request starts keeps it in memory. */
+  /** A small, separate object, because all work started by the request keeps the scope in memory. */
   readonly scope: RequestScope;
   /** Aborts when the caller disconnects, when the body is not valid HTTP, and when the service shuts down. */
   readonly signal: AbortSignal;
@@ -56,21 +56,23 @@ export interface IncomingRequest {
   readonly atEnd: (cleanup: () => unknown) => void;
   readonly record: RequestRecord;
   /**
-   * Set for requests that ask for a WebSocket. Ends the request for the metrics and the tracer, because a session
-   * follows, and returns a function that ends the session.
+   * Set for WebSocket requests. Ends the request in the metrics and the trace, because a session follows, and returns a
+   * function that ends the session.
    */
   readonly upgraded?: () => () => void;
 }
 
 /**
- * Facts of a request for its log line, metrics and span. The only mutable part of a request: any step may end the
- * request by throwing, and then has no return value to carry its facts.
+ * Facts about a request for its log line, metrics and span. This is the only mutable part of a request, because any
+ * step may end the request by throwing and then cannot return its facts.
  */
 export interface RequestRecord {
   /** The path as sent; "" until the head of the request has been checked. */
   path: string;
   operation?: string;
-  /** True for the static files of the page and for requests that another front logs: they are logged at debug only. */
+  /**
+   * True for the page's static files and for requests that another front logs. Such requests are logged only at debug.
+   */
   isMinor?: boolean;
   /** The name of the API key. */
   key?: string;

@@ -23,7 +23,7 @@ export const nativeFormat: ApiFormat = {
   },
 };
 
-/** Encodes an event; `event:` is its type, `id:` its seq. */
+/** Encodes an event; `event:` is its type and `id:` its `seq`. */
 function encode(event: StreamEvent): string {
   return `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }

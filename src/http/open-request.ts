@@ -1,4 +1,4 @@
-/** Creates an IncomingRequest, and cleans up and logs at its end. */
+/** Creates an IncomingRequest, and cleans up and logs when it ends. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -26,12 +26,12 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly apiFor: (target: string) => Api;
   /** TRUST_PROXY. */
   readonly trustProxy: number;
-  /** Whether callers on loopback are the operator. */
+  /** Whether loopback callers count as the operator. */
   readonly servesThisMachineOnly: boolean;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
   readonly metrics?: Metrics | undefined;
-  /** Whether another front has received the requests. They keep their ids, and that front logs them. */
+  /** Whether the requests were received by another front. They keep their ids, and the other front logs them. */
   readonly areForwarded?: boolean;
 }
 
@@ -41,7 +41,8 @@ export function createRequestOpener(options: IncomingRequestOptions): OpenReques
   const inFlight = new LinkedList<InFlight>();
   const { ending, log } = options;
   const onFinish = safeSharedListener(log, ({ req }: ServerResponse) => linger(req));
-  // One listener for all requests, because adding and removing one per request would scan the listeners of all others.
+  // One listener for all requests, because adding and removing one listener per request would scan the listeners of all
+  // other requests.
   onAbort(ending, (reason) => [...inFlight].forEach(({ abort }) => abort(reason)));
   return (req, res) => openRequest(req, res.on('finish', onFinish), options, inFlight);
 }
@@ -96,7 +97,7 @@ function openRequest(
     record: { path: '', isMinor: areForwarded },
     ...(isUpgrade && { upgraded }),
   };
-  // Both are called outside of the scope of the request, by its socket and by other requests.
+  // Both are called outside of the request's scope, by its socket and by other requests.
   const abort = (reason: unknown) => runInScope(scope, () => controller.abort(reason));
   const entry: InFlight = { abort };
   metrics?.requestStarted(method);
@@ -135,7 +136,7 @@ function openRequest(
   }
 }
 
-/** Returns the attributes and the name of a request's span at its end. */
+/** Returns the attributes and the name with which a request's span ends. */
 function endOf(request: IncomingRequest, status: number, method: string): [Attributes, string] {
   const route = routeOf(request);
   const facts = { ...(route !== undefined && { 'http.route': route }), 'http.response.status_code': status };
@@ -143,7 +144,7 @@ function endOf(request: IncomingRequest, status: number, method: string): [Attri
   return [{ ...facts, ...failure }, route === undefined ? method : `${method} ${route}`];
 }
 
-/** Without the header Range of HEAD, which is defined for GET only (RFC 9110, 14.2). */
+/** Returns the headers. For HEAD, omits Range, which is defined only for GET (RFC 9110, section 14.2). */
 function headersOf({ method, headers }: IncomingMessage, isUpgrade: boolean): IncomingHttpHeaders {
   if (isUpgrade) return withProtocolKey(headers);
   if (method !== 'HEAD') return headers;
@@ -156,8 +157,8 @@ function forwardedId({ [requestIdHeader]: id }: IncomingHttpHeaders): string | u
 }
 
 /**
- * Browsers cannot set headers of a WebSocket, so their API key is a subprotocol. It must be in no log, so it replaces
- * the header Sec-WebSocket-Protocol here.
+ * Browsers cannot set the headers of a WebSocket, so they send the API key as a subprotocol. The key must not appear in
+ * any log, so it is removed from the Sec-WebSocket-Protocol header here.
  */
 function withProtocolKey({ 'sec-websocket-protocol': protocols = '', ...headers }: IncomingHttpHeaders) {
   const key = /(?:^|,)\s*openai-insecure-api-key\.([^\s,]+)/.exec(protocols)?.[1];
@@ -173,7 +174,7 @@ function runCleanup(cleanup: () => unknown, { id, log }: IncomingRequest): void 
 interface RequestEnd {
   /** The method as sent, including HEAD. */
   readonly method: string;
-  /** 499 when the caller disconnected before the end of the answer. */
+  /** 499 if the caller disconnected before the answer ended. */
   readonly status: number;
   readonly ms: number;
 }
@@ -183,7 +184,7 @@ function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd
   const { id, log, scope, record } = request;
   const { operation, key, turns, close } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
-  const isMinor = isProbe(record.path) || record.isMinor === true; // would otherwise dominate the log
+  const isMinor = isProbe(record.path) || record.isMinor === true; // such requests would otherwise dominate the log
   const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };
@@ -200,12 +201,15 @@ function countRequest(request: IncomingRequest, { method, status, ms }: RequestE
 
 const maxLoggedPath = 200;
 
-/** The path template, if an operation matched. Clip ids are never logged, because an id grants access to its clip. */
+/**
+ * Returns the path template if an operation matched, otherwise the path. Clip ids are never logged, because an id
+ * grants access to its clip.
+ */
 function pathForLog(request: IncomingRequest): string {
   return routeOf(request) ?? request.record.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
 }
 
-/** The path template of the matched operation in the contract; undefined if none matched. */
+/** Returns the path template of the matched operation in the contract; undefined if none matched. */
 function routeOf({ record: { operation }, api: { contract } }: IncomingRequest): string | undefined {
   return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
 }
@@ -215,8 +219,8 @@ function rounded(ms: number | undefined): number | undefined {
 }
 
 /**
- * Returns the entry of X-Forwarded-For that the outermost of `proxies` trusted proxies appended. Everything to the left
- * of their entries is claimed by the client. Falls back to the peer's address if the entry is not a valid address.
+ * Returns the entry of X-Forwarded-For that the outermost of `proxies` trusted proxies appended. The client could have
+ * forged everything to the left of their entries. Falls back to the peer's address if the entry is not a valid address.
  */
 export function clientAddress(
   { headers, socket }: Pick<IncomingMessage, 'headers'> & { readonly socket: Pick<Socket, 'remoteAddress'> },

@@ -1,6 +1,6 @@
 /**
- * The web page (`/`), the API reference (`/docs`) and the list of errors (`/docs/errors`): files of generated/page/,
- * read once. Only these and the addresses that they name exist.
+ * The web page (`/`), the API reference (`/docs`) and the list of errors (`/docs/errors`): the files in
+ * generated/page/, which are read once. Only these files and the paths that they reference exist.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const unpack = promisify(gunzip);
 
 export interface PageFile {
   readonly mediaType: string;
-  /** Response headers, including ETag and Cache-Control. */
+  /** Headers of the response, including ETag and Cache-Control. */
   readonly headers: Readonly<Record<string, string>>;
   readonly gzipped: () => Buffer;
   readonly unpacked: () => Buffer | Promise<Buffer>;
@@ -29,10 +29,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/**
- * Allows nothing from other origins, nothing inline, and no scripts from strings. Tested in Chromium without
- * violations.
- */
+/** Allows nothing from other origins, nothing inline, and no `eval`. Tested in Chromium without violations. */
 const pagePolicy = [
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'",
   "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -89,7 +86,7 @@ function toFile(name: string, stored: Buffer, headers: Readonly<Record<string, s
   return {
     mediaType: mediaTypes[extension] ?? 'application/octet-stream',
     headers: { ...headers, ETag: `"${etag}"`, Vary: 'Accept-Encoding' },
-    gzipped: () => (gzipped ??= gzipSync(stored, { level: 9 })), // compressed for the first caller, not at startup
+    gzipped: () => (gzipped ??= gzipSync(stored, { level: 9 })), // compressed on first use, not at startup
     unpacked: () => (isPacked ? unpack(stored) : stored),
   };
 }

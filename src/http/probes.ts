@@ -1,4 +1,7 @@
-/** Liveness and readiness probes: called every few seconds, without a key, under any Host, and logged at debug only. */
+/**
+ * Liveness and readiness probes: called every few seconds, without a key and with any Host header, and logged only at
+ * debug.
+ */
 import { ProblemError } from '../contract/problems.ts';
 
 export function isProbe(path: string): boolean {
@@ -15,8 +18,8 @@ export function alive(ending: AbortSignal): object {
 export type ReadyProbe = () => object;
 
 /**
- * `notReady` returns one sentence for each required part that is not ready, `warnings` one for each other part that does
- * not work.
+ * `notReady` returns one sentence for each required part that is not ready; `warnings` returns one for each optional
+ * part that does not work.
  */
 export function createReadyProbe(
   draining: AbortSignal,

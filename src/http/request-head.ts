@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../contract/problems.ts';
 
 export interface RequestTarget {
-  /** Starts with a slash; percent-encoding as sent. */
+  /** The path. Starts with a slash; percent-encoding is kept as sent. */
   readonly path: string;
-  /** Without the question mark. */
+  /** The query string without the question mark. */
   readonly query: string;
-  /** Host of an absolute-form target, else of the Host header (RFC 9112, 3.2.2). */
+  /** Host of an absolute-form target, otherwise of the Host header (RFC 9112, section 3.2.2). */
   readonly host: string;
 }
 

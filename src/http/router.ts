@@ -1,7 +1,7 @@
 /**
  * The steps of a request: Routed -> Authenticated -> Admitted -> Read -> Valid -> answer. Each step takes the result of
- * the previous one. The only file that uses openapi-backend, which matches requests and validates them against the
- * contract.
+ * the previous one. This is the only file that uses openapi-backend, which matches requests and validates them against
+ * the contract.
  */
 import { parse as parseQuery } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
@@ -43,14 +43,16 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   readonly services: Services;
   readonly access: Pick<Access, 'authorize' | 'authorizeSession' | 'keyOf'>;
   readonly sessions: Pick<Sessions, 'open' | 'replace'>;
-  /** Absent in open mode. */
+  /** The limits of API keys; absent in open mode. */
   readonly limits?: Limits | undefined;
   /**
-   * Sends requests to the front of a fleet that has what they name. `here`: only such requests are answered, all by this
-   * front. Undefined without a fleet.
+   * Forwards requests to the front of the fleet that has the clip or transcription they name. With `here`, the router
+   * answers only such requests, and answers them all itself. Undefined without a fleet.
    */
   readonly forward?: Forward | 'here' | undefined;
-  /** In sandbox mode, reads the answer and the faults that the client asks for, regardless of the rest. */
+  /**
+   * In sandbox mode, returns the answer and the faults that the client requests, regardless of the rest of the request.
+   */
   readonly prefer?: ((operationId: string, request: IncomingRequest, query: string) => Preferred) | undefined;
   /** Validates every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
@@ -58,11 +60,11 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
 
 type StepOptions = Pick<RouterOptions<object, unknown>, 'contract' | 'services' | 'access' | 'limits'>;
 
-/** Failures of HTTP itself, which may occur while a body is read and are declared by no operation. */
+/** Failures of HTTP itself. They may occur while a body is read, and no operation declares them. */
 const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
 /**
- * Every step may end the request by throwing, and the app sends the answer. The first request compiles the contract.
+ * Every step may end the request by throwing; the app then sends the answer. The first request compiles the contract.
  */
 export function createRouter<Operations extends AnyOperations<Operations>, Services>(
   options: RouterOptions<Operations, Services>,
@@ -77,7 +79,7 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     const api = (opened ??= await openContractApi(contract));
     const operation = route(request, target, api);
     const { id } = operation;
-    const definition = options.operations[id as keyof Operations] as AnyDefinition; // typed by the table
+    const definition = options.operations[id as keyof Operations] as AnyDefinition; // the table guarantees the type
     if (options.forward === 'here' && !definition.owned) throw new ProblemError('not-found', 'No front has this.');
     const routed: Routed = { request, target, operation, definition };
     let faults: Faults | undefined;
@@ -119,7 +121,7 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     return answer ?? definition.handle(valid, services);
   }
 
-  /** Takes a place last: it may be that of another session. */
+  /** Takes a place as the last step, because it may be taken from another session. */
   function connect({ definition, request }: Admitted, { id, query, log }: Valid, owner: SessionAccess): AnyAnswer {
     const { credential, session } = owner;
     const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers };
@@ -174,20 +176,20 @@ function isDecodable(path: string): boolean {
     decodeURIComponent(path);
     return true;
   } catch {
-    return false; // URIError
+    return false; // decodeURIComponent threw a URIError
   }
 }
 
 // --------------------------------------------------------------------------------------------------- authenticate
 
 interface Authenticated extends Routed {
-  /** Undefined unless the request is for a session. */
+  /** Undefined unless the request opens a session. */
   readonly owner: SessionAccess | undefined;
   /** Includes the API key, if there is one. All later steps run in this scope. */
   readonly scope: RequestScope;
 }
 
-/** The security of an operation is `{}` or a bearer token; a rejected token must not pass as `{}`. */
+/** An operation's security is `{}` (none) or a bearer token. A rejected token must not be accepted as `{}`. */
 async function authenticate(routed: Routed, { access, limits }: StepOptions): Promise<Authenticated> {
   const { operation, definition, request } = routed;
   const { headers, scope, record } = request;
@@ -210,7 +212,7 @@ interface Admitted extends Authenticated {
 }
 
 /**
- * Runs before the body is read. Throws `operation-not-allowed`, the errors of `beforeBody`, and those of exceeded
+ * Runs before the body is read. Throws `operation-not-allowed`, the errors of `beforeBody`, and errors for exceeded
  * limits.
  */
 async function admit(authenticated: Authenticated, { limits, services }: StepOptions): Promise<Admitted> {
@@ -233,7 +235,7 @@ interface Read extends Admitted {
 }
 
 interface ReadBody {
-  /** The JSON, or the text fields of the form. */
+  /** The JSON value, or the text fields of the form. */
   readonly value?: object;
   /** A stored recording, already validated. */
   readonly file?: object;
@@ -243,7 +245,10 @@ interface ReadBody {
 
 const emptyBody: ReadBody = { bytes: 0 };
 
-/** Throws `unsupported-media-type`, `malformed-body`, errors of size and speed, and the errors of `beforeFile`. */
+/**
+ * Throws `unsupported-media-type`, `malformed-body`, errors for the size or speed of the body, and the errors of
+ * `beforeFile`.
+ */
 async function readBody(
   { request: { headers, body }, operation: { content }, definition, scope }: Admitted,
   { contract, services }: StepOptions,
@@ -256,7 +261,7 @@ async function readBody(
     const { file, fields, bytes } = await body.form({
       bounds: contract.form,
       lists: arraysOf(schema, contract),
-      // Bodies are read in the scope of their connection.
+      // Restores the scope, because bodies are read in the scope of their connection.
       beforeFile: async (preceding) => runInScope(scope, () => definition.beforeFile?.(preceding, services)),
       ...(upload && { upload: (declared) => upload(declared, services) }),
       hint: definition.forLarger?.(services),
@@ -310,13 +315,16 @@ function readParameters(routed: Routed, api: ContractApi): RequestParameters {
 
 // ------------------------------------------------------------------------------------------------------- validate
 
-/** The argument of a handler, the `RequestOf` its operation. */
+/** The argument of a handler: the `RequestOf` its operation. */
 type Valid = ReturnType<typeof toValid>;
 
 /** maxItems of Problem.errors in the contract. */
 const maxViolations = 100;
 
-/** Above this size only the first violation is reported: collecting all errors of a hostile body can exhaust memory. */
+/**
+ * Above this size, only the first violation is reported, because collecting all errors of a malicious body can exhaust
+ * memory.
+ */
 const explainBytes = 65_536;
 
 /** Rejects with `invalid-request`. */
@@ -344,7 +352,7 @@ function toValid({ request, target, parameters, body: { value, file } }: Read) {
 /** The properties of an operation that the steps need. */
 interface Operation {
   readonly id: string;
-  /** openapi-backend's own object. */
+  /** The operation object of openapi-backend. */
   readonly object: OpenApiOperation & { readonly operationId: string };
   readonly takesToken: boolean;
   readonly content: { readonly mediaType: string; readonly schema: Schema } | undefined;
@@ -378,7 +386,7 @@ export async function compileValidators(contract: Contract): Promise<void> {
   }
 }
 
-/** Opened once per process, even with several services. */
+/** Opens a contract only once per process, even with several services. */
 function openContractApi(contract: Contract): Promise<ContractApi> {
   const forget = (error: unknown) => {
     openedApis.delete(contract); // the process may have been out of file descriptors
@@ -427,7 +435,7 @@ async function openBackend({ document, root }: Contract, own: AjvOptions): Promi
     apiRoot: root,
     strict: true,
     quick: true,
-    // One Ajv per context, in the dialect of OpenAPI 3.1, instead of one per validator.
+    // Uses one Ajv per context, with the OpenAPI 3.1 dialect, instead of one per validator.
     customizeAjv: (_ajv, given, context) => {
       const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, ...own });
       if (!cache.has(context)) addFormats.default(ajv);
@@ -436,7 +444,7 @@ async function openBackend({ document, root }: Contract, own: AjvOptions): Promi
       return ajv;
     },
   });
-  backend.loadDocument = () => Promise.resolve(backend.document); // `quick` uses the definition as it is, and would read it
+  backend.loadDocument = () => Promise.resolve(backend.document); // `quick` mode would otherwise load the definition again
   return backend.init();
 }
 
@@ -463,7 +471,7 @@ function errorsBy(validator: OpenAPIBackend['validator'], read: Read): readonly 
     const sent = { ...toOpenApi(read), query, body: body.value } as Request;
     return validator.validateRequest(sent, object).errors ?? [];
   }
-  // Shortcut: openapi-backend would parse and look up every kind of parameter first.
+  // A shortcut, because openapi-backend would first parse and look up every kind of parameter.
   const parts = { path: {}, query: {}, header: request.headers, cookie: {}, requestBody: body.value };
   const validators = validator.getRequestValidatorsForOperation(object.operationId);
   return validators.flatMap((isValid) => (isValid(parts) ? [] : (isValid.errors ?? [])));

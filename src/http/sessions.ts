@@ -1,4 +1,6 @@
-/** The open sessions over WebSockets: their places, which callers share fairly, and their turns for log and metrics. */
+/**
+ * The open WebSocket sessions: their places, which callers share fairly, and the number of turns for log and metrics.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { onAbort } from '../../lib/abort.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -14,14 +16,14 @@ export interface SessionsOptions {
   readonly limit: number;
   /** Aborts when the service begins to shut down. */
   readonly draining: AbortSignal;
-  /** Aborts some seconds before the service ends its requests. */
+  /** Aborts a few seconds before the service ends its requests. */
   readonly concluding: AbortSignal;
   readonly metrics?: Metrics | undefined;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Why a session has lost its place, as the close code and the reason of its WebSocket. */
+/** Why a session lost its place: the close code and close reason for its WebSocket. */
 export class PlaceTaken extends Error {
   readonly code: number;
 
@@ -34,18 +36,21 @@ export class PlaceTaken extends Error {
 interface OpenSession {
   readonly caller: string;
   readonly weight: number;
-  /** Of the client secret; undefined without one. */
+  /** Id of the client secret; undefined without one. */
   readonly secret: string | undefined;
   readonly startedAt: number;
   readonly taken: AbortController;
   readonly ended: PromiseWithResolvers<undefined>;
-  /** undefined until the session has begun. */
+  /** Undefined until the session has begun. */
   state?: SessionState;
 }
 
 /** Time for a replaced session to end, in milliseconds. */
 const replacedMs = 1_000;
-/** Number of ended sessions that the duration of a session is estimated from, and the estimate before the first. */
+/**
+ * Number of ended sessions from which the duration of a session is estimated, and the estimate before the first session
+ * has ended.
+ */
 const remembered = 8;
 const unknownSeconds = 60;
 
@@ -58,7 +63,7 @@ interface TakenPlace {
 }
 
 export function createSessions({ limit, draining, concluding, metrics }: SessionsOptions) {
-  /** Oldest first, without those whose place has been taken. */
+  /** Open sessions, oldest first, excluding those whose place has been taken. */
   const open = new Set<OpenSession>();
   const endedSeconds: number[] = [];
 
@@ -74,7 +79,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
     return replaced;
   }
 
-  /** Takes the place of the newest idle session of the caller with the most sessions, or throws `overloaded`. */
+  /** Frees the place of the newest idle session of the caller with the most sessions, or throws `overloaded`. */
   function makeRoomFor(caller: string, weight: number): void {
     const counts = new Map<string, number>();
     const countOf = (name: string) => counts.get(name) ?? 0;
@@ -102,19 +107,22 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
 
   return {
     count: () => open.size,
-    /** A client secret has one session: ends the one that it has. Resolves when that has given its places back. */
+    /**
+     * Ends the existing session of a client secret, because each secret may have only one. Resolves when that session
+     * has released its place.
+     */
     async replace({ secret }: SessionAccess): Promise<void> {
       const replaced = takeFrom(secret);
       if (replaced) await Promise.race([replaced.ended.promise, wait(replacedMs, undefined, { ref: false })]);
     },
-    /** Takes a place until the end of the request. Throws `shutting-down` and `overloaded`. */
+    /** Takes a place until the request ends. Throws `shutting-down` and `overloaded`. */
     open(
       { atEnd, record }: Pick<IncomingRequest, 'atEnd' | 'record'>,
       { secret }: Pick<SessionAccess, 'secret'>,
     ): TakenPlace {
       draining.throwIfAborted();
       const [caller, weight] = [currentCaller(), currentKey()?.weight ?? 1];
-      takeFrom(secret); // that of a connection that has overtaken this one since `replace`
+      takeFrom(secret); // the session of another connection that overtook this one since `replace`
       if (open.size >= limit) makeRoomFor(caller, weight);
       const session: OpenSession = {
         ...{ caller, weight, secret, startedAt: performance.now() },

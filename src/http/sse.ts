@@ -35,8 +35,8 @@ export interface EventStream {
 
 export const eventStreamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // no-transform: a compressing proxy would buffer the first events. Not no-store: Chromium (156) then reports most
-  // streams that a page has read to the end as net::ERR_ABORTED. The answer to a POST like this is not cached anyway.
+  // no-transform, because a compressing proxy would buffer the first events. Not no-store, because Chromium (156) would
+  // then report most fully read streams as net::ERR_ABORTED. Answers to such a POST are not cached anyway.
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 } as const;

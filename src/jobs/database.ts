@@ -1,6 +1,6 @@
 /**
- * The database of the jobs has a row for each job, and one for each transcribed part. A job exists while it has a row.
- * The database stays locked until it is closed or its process ends, so that one service owns the jobs of a DATA_DIR.
+ * The jobs database has one row per job and one per transcribed part. A job exists while it has a row. The database
+ * stays locked until it is closed or its process ends, so that one service owns the jobs of a DATA_DIR.
  */
 import { closeSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const schema = `
 
 const update = 'UPDATE jobs SET record = ? WHERE id = ?';
 
-/** Transcripts are private: nothing of a deleted row stays in the file or in its journal. */
+/** Transcripts are private: no data of a deleted row remains in the file or in its journal. */
 const pragmas = `
   PRAGMA locking_mode = EXCLUSIVE;
   PRAGMA auto_vacuum = FULL;
@@ -33,9 +33,12 @@ const pragmas = `
 /** A job from before a restart. */
 interface StoredJob {
   readonly record: JobRecord;
-  /** Size of the parts. */
+  /** Total size of the parts in bytes. */
   readonly bytes: number;
-  /** Some parts could not be read, and are removed: the job repeats them, or has failed if it was over. */
+  /**
+   * True if some parts could not be read and were removed. The job transcribes them again, or has failed if it was
+   * already over.
+   */
   readonly isDamaged: boolean;
 }
 
@@ -46,9 +49,9 @@ export interface UnreadableJob {
   readonly parts: readonly string[];
 }
 
-/** Each write returns when its data is on the disk. */
+/** Each write returns only after its data is on disk. */
 export class JobDatabase {
-  /** In the order of their creation. */
+  /** Jobs in creation order. */
   readonly jobs: readonly StoredJob[];
   readonly unreadable: readonly UnreadableJob[];
   readonly #database: DatabaseSync;
@@ -56,13 +59,13 @@ export class JobDatabase {
   readonly #inode: number;
 
   /**
-   * Throws an `UnreadableError` if the database is empty or missing, unless it `mayBeNew`, and a `NotRegularFileError` if
-   * something else is in its place.
+   * Throws an `UnreadableError` if the database is empty or missing, unless `mayBeNew` is true, and a
+   * `NotRegularFileError` if its path is not a regular file.
    */
   constructor(directory: string, { mayBeNew }: { readonly mayBeNew: boolean }) {
     this.#path = join(directory, databaseNames[0]);
     requireRegularFiles(this.#path);
-    closeSync(openSync(this.#path, 'a', 0o600)); // SQLite would leave the mode to the umask
+    closeSync(openSync(this.#path, 'a', 0o600)); // otherwise, the umask would determine the file mode
     this.#database = openDatabase(this.#path);
     try {
       this.#database.exec(`${pragmas} BEGIN EXCLUSIVE`);
@@ -82,7 +85,7 @@ export class JobDatabase {
     }
   }
 
-  /** True if the file was removed or replaced: another service could own the new one. */
+  /** True if the file was removed or replaced. Another service could own the new file. */
   get isLost(): boolean {
     return lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#inode;
   }
@@ -98,7 +101,7 @@ export class JobDatabase {
     return [jobs, unreadable];
   }
 
-  /** Removes the parts from the first one that cannot be read. */
+  /** Removes the first unreadable part and all parts after it. */
   #checkParts(record: JobRecord): StoredJob {
     const { id, durationMs } = record;
     let [count, bytes, endMs] = [0, 0, 0];
@@ -134,7 +137,7 @@ export class JobDatabase {
     this.#write('INSERT INTO parts VALUES (?, ?)', id, part);
   }
 
-  /** The parts in order: at most `limit`, from the index `from`. */
+  /** Returns the parts in order: at most `limit` parts, starting at index `from`. */
   parts(id: string, { from = 0, limit = -1 } = {}): Part[] {
     return this.#partTexts(id, limit, from).map((text) => JSON.parse(text) as Part);
   }
@@ -152,12 +155,12 @@ export class JobDatabase {
     return this.#database.prepare(sql).all(...values);
   }
 
-  /** Does not write to a lost database, whose journal has the same name as that of the new one. */
+  /** Does not write to a lost database, because its journal has the same name as the journal of the new database. */
   #write(sql: string, ...values: string[]): void {
     if (this.isLost) throw new Error(`${this.#path} was removed`);
     this.#database.prepare(sql).run(...values);
   }
 }
 
-/** The database is not one of this release. */
+/** The database was not written by this release. */
 export class UnreadableError extends Error {}

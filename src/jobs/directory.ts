@@ -1,6 +1,6 @@
 /**
- * DATA_DIR/jobs contains the database, and a folder for each job, with its recording until the job is over. The folder
- * exists as long as the job, so that the doctor can count jobs while a service has locked the database.
+ * DATA_DIR/jobs contains the database, and one folder per job, which holds the recording until the job is over. The
+ * folder exists as long as the job does, so that the doctor can count jobs while a service has locked the database.
  */
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -9,21 +9,21 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { errnoOf, ignore, messageOf } from '../../lib/errors.ts';
 import { sqliteCodeOf } from '../../lib/sqlite.ts';
 
-/** SQLite also reads the log of another journal mode, which another program may have set. */
+/** Includes the files of WAL mode, which SQLite also reads and which another program may have enabled. */
 export const databaseNames = ['jobs.sqlite', 'jobs.sqlite-journal', 'jobs.sqlite-wal', 'jobs.sqlite-shm'] as const;
 export const recordingsName = 'recordings';
 const setAsideName = 'set-aside';
 
-/** The tag of the fleet's front, if any, and 128 random bits. */
+/** An id is the tag of the fleet's front, if any, followed by 128 random bits. */
 export const isJobId = (name: string): boolean => /^(?:[\w-]+\.)?[\w-]{22}$/.test(name);
 
-/** Path of the folder of a job within the directory; without an id, that of all. */
+/** Returns the path of a job's folder within the directory; without an id, the parent folder of all jobs. */
 export const inRecordings = (id = ''): string => join(recordingsName, id);
 
-/** Path of the recording in the folder of a job, as the form reader names it. */
+/** Returns the path of the recording in a job's folder. The form reader chooses the file name. */
 export const recordingIn = (folder: string): string => join(folder, 'upload');
 
-/** Flushes the recording and its directories to the disk. */
+/** Flushes the recording and its directories to disk. */
 export async function flushRecording(folder: string): Promise<void> {
   for (const path of [recordingIn(folder), folder, dirname(folder), dirname(dirname(folder))]) {
     await using file = await open(path);
@@ -31,7 +31,7 @@ export async function flushRecording(folder: string): Promise<void> {
   }
 }
 
-/** Ids of the jobs and uploads that have a recording. */
+/** Resolves with the ids of the jobs and uploads that have a recording. */
 export async function recordedIds(directory: string): Promise<string[]> {
   const isThere = (id: string) => lstat(recordingIn(join(directory, inRecordings(id)))).then(Boolean, () => false);
   const ids = await jobIds(directory);
@@ -39,12 +39,12 @@ export async function recordedIds(directory: string): Promise<string[]> {
   return ids.filter((_id, index) => found[index]);
 }
 
-/** Ids of the folders of jobs and uploads. */
+/** Resolves with the ids of the job and upload folders. */
 export async function jobIds(directory: string): Promise<string[]> {
   return (await readdir(join(directory, recordingsName))).filter(isJobId);
 }
 
-/** Makes a folder for what cannot be used, and returns its path. */
+/** Creates a folder for unusable files, and resolves with its path. */
 export async function openSetAside(directory: string): Promise<string> {
   const parent = join(directory, setAsideName);
   await makePrivate(parent);
@@ -52,8 +52,8 @@ export async function openSetAside(directory: string): Promise<string> {
 }
 
 /**
- * Moves the files that exist. What cannot be moved, such as a directory of another user or one on another disk, is
- * renamed. Returns the names of those that cannot be renamed either. Removes the folder if it is empty.
+ * Moves the existing files to `keptAs`. Files that cannot be moved, such as directories of another user or on another
+ * disk, are renamed. Returns the names of files that cannot be renamed either. Removes `keptAs` if it is empty.
  */
 export async function setAside(directory: string, names: readonly string[], keptAs: string): Promise<string[]> {
   const left: string[] = [];
@@ -74,17 +74,17 @@ export async function makePrivate(path: string): Promise<void> {
 }
 
 /**
- * Renames files that occupy the path of a jobs directory. An unreadable directory is kept: its recordings become usable
- * again once the permissions are fixed.
+ * Renames files that occupy the path of a jobs directory. Keeps an unreadable directory, because its recordings become
+ * usable again once the permissions are fixed.
  */
 export async function renameMisplacedFiles(directory: string): Promise<void> {
   for (const name of await misplacedNames(directory)) await renameInPlace(join(directory, name));
 }
 
-/** The new name is not that of a job. */
+/** The new name is not a valid job id. */
 const renameInPlace = (path: string): Promise<void> => rename(path, `${path}.${Date.now()}`);
 
-/** The directories may be symlinks, to another disk. */
+/** The directories may be symlinks, for example to another disk. */
 async function misplacedNames(directory: string): Promise<string[]> {
   const names = [recordingsName, setAsideName];
   const found = await Promise.all(
@@ -95,7 +95,7 @@ async function misplacedNames(directory: string): Promise<string[]> {
   return names.filter((_name, index) => found[index]?.isDirectory() === false);
 }
 
-/** The files below the directory that are not of the service: it leaves them alone. */
+/** Resolves with the files in the directory that do not belong to the service, which does not touch them. */
 export async function foreignNames(directory: string): Promise<string[]> {
   const list = (name: string) => readdir(join(directory, name)).catch(orNothing);
   const own: readonly string[] = [...databaseNames, recordingsName, setAsideName];
@@ -115,15 +115,15 @@ export async function removeFiles(path: string, log: Logger): Promise<void> {
 export interface JobsInspection {
   readonly jobs: number;
   readonly setAside: number;
-  /** Disk usage. */
+  /** Disk usage in bytes. */
   readonly bytes: number;
-  /** As `foreignNames` returns them. */
+  /** The names that `foreignNames` returns. */
   readonly foreign: readonly string[];
   /** Why the directory cannot be used. */
   readonly obstacle: string | undefined;
 }
 
-/** For the doctor, while a service may have locked the database. */
+/** Inspects the directory for the doctor, even while a service has locked the database. */
 export async function inspectJobs(directory: string): Promise<JobsInspection> {
   const list = (name: string, recursive = false) => readdir(join(directory, name), { recursive }).catch(orNothing);
   const [jobs, kept, all, foreign, error] = await Promise.all([
@@ -136,12 +136,12 @@ export async function inspectJobs(directory: string): Promise<JobsInspection> {
   return { jobs: jobs.length, setAside: kept.length, bytes, foreign, obstacle };
 }
 
-/** Rejects if this user cannot use the directory of the recordings. */
+/** Rejects if this user cannot access the recordings directory. */
 export async function requireAccess(directory: string): Promise<void> {
   await access(join(directory, recordingsName), constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
-/** Names the reason for users, without the path of DATA_DIR. */
+/** Describes the reason for users, without revealing the path of DATA_DIR. */
 export function obstacleOf(error: unknown, directory: string): string {
   const code = sqliteCodeOf(error) === undefined ? errnoOf(error) : undefined;
   const path = error instanceof Error && 'path' in error ? relative(directory, String(error.path)) : '';

@@ -1,5 +1,6 @@
 /**
- * The events of a job. They are derived from its rows in the database, so that each keeps its number across restarts.
+ * The events of a job. The events are derived from the job's rows in the database, so that each event keeps its number
+ * across restarts.
  */
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import type { Schemas } from '../contract/operations.ts';
@@ -11,14 +12,14 @@ export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 type Unnumbered = TranscriptionEvent extends infer Event ? (Event extends unknown ? Omit<Event, 'seq'> : never) : never;
 
 export interface Following {
-  /** The `seq` of the last event that the reader has; -1: none. */
+  /** The `seq` of the last event that the reader has received; -1 if none. */
   readonly after: number;
   readonly signal: AbortSignal;
   /** Id of the request that reads the events. */
   readonly requestId: string;
 }
 
-/** Ends without a final event when the signal aborts: the reader resumes elsewhere. */
+/** When the signal aborts, ends without a final event, because the reader resumes elsewhere. */
 export async function* followJob(job: Job, { after, ...options }: Following): AsyncGenerator<TranscriptionEvent> {
   let seq = 0;
   for await (const event of eventsOf(job, options)) {

@@ -1,4 +1,4 @@
-/** Fakes progress in the sandbox: an hour of speech, at the pace that the request sets. */
+/** Fakes the progress of an hour of speech in the sandbox, at the pace that the request sets. */
 import { pause } from '../../lib/abort.ts';
 import type { Job } from './job.ts';
 

@@ -30,7 +30,7 @@ export interface JobOptions {
   readonly log: Logger;
 }
 
-/** `open()` resumes the jobs from before a restart. */
+/** Call `open()` to resume jobs from before a restart. */
 export function createJobs(options: JobOptions): JobStore {
   const { settings, env, registry, workspace, keys, limits, metrics, log } = options;
   const decoding = createQueue({ slots: 1, waiting: 1_000 }, () => performance.now());
@@ -74,8 +74,8 @@ function disabledReason({ transcribeJobs, transcribeEnabled }: LoadedSettings): 
 }
 
 /**
- * For the jobs of a key. A job from open mode continues when the service has keys, but no key can read it: it was
- * accepted, and the operator may return to open mode.
+ * The problem for jobs whose key was removed. A job from open mode continues after the service gets keys, although no
+ * key can read it: it was accepted, and the operator may return to open mode.
  */
 function keyRemoved(): ProblemError {
   return new ProblemError('unauthorized', 'The API key of the transcription no longer exists.');

@@ -1,4 +1,4 @@
-/** A job: its current state, and the view that callers receive. */
+/** A job: its current state and the view that callers receive. */
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
 import type { Schemas } from '../contract/operations.ts';
@@ -18,7 +18,10 @@ export class Job {
   ahead = 0;
   /** Progress within the current part, in milliseconds. */
   partMs = 0;
-  /** Sandbox: seconds for each part of a fake transcription. Without it, as after a restart, the recording is transcribed. */
+  /**
+   * In the sandbox, seconds per part of a fake transcription. If undefined, as after a restart, the recording is
+   * actually transcribed.
+   */
   pace: number | undefined;
   readonly #database: JobDatabase;
   /** Disk budget account for the stored parts. */
@@ -78,18 +81,18 @@ export class Job {
     this.#notify();
   }
 
-  /** Returns the parts so far, in order; with `range`, at most `limit` parts from the index `from`. */
+  /** Returns the parts so far, in order. With `range`, returns at most `limit` parts, starting at index `from`. */
   parts(range?: { readonly from: number; readonly limit: number }): Part[] {
     return this.#database.parts(this.id, range);
   }
 
-  /** Call it when the row of the job is gone. */
+  /** Call this after the job's row has been removed. */
   markRemoved(): void {
     this.#isRemoved = true;
     this.#notify();
   }
 
-  /** Resolves with the next part, the end or the removal. */
+  /** Resolves when the next part is stored, or when the job ends or is removed. */
   change(signal: AbortSignal): Promise<undefined> {
     return raceAbort(this.#change.promise, signal);
   }
@@ -129,7 +132,7 @@ export class Job {
   }
 }
 
-/** The response of `POST /transcribe`. */
+/** Returns the result in the form of the `POST /transcribe` response. */
 export function resultOf({ model, fields, durationMs }: JobRecord, parts: readonly Part[]): Schemas['Transcription'] {
   const { timestamps: kinds = [], channels } = fromApi(fields);
   const segments = parts.flatMap((part) => part.segments);
@@ -144,12 +147,12 @@ export function resultOf({ model, fields, durationMs }: JobRecord, parts: readon
   return toTranscription(transcript, model);
 }
 
-/** The language detected in the first part with speech. */
+/** Returns the language detected in the first part with speech. */
 export function languageOf(parts: readonly Part[]): string | null {
   return parts.find(({ language }) => language !== null)?.language ?? null;
 }
 
-/** Milliseconds of the recording that are transcribed. */
+/** Returns how many milliseconds of the recording have been transcribed. */
 export function doneMs(parts: readonly Part[]): number {
   return parts.at(-1)?.endMs ?? 0;
 }

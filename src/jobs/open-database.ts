@@ -1,4 +1,4 @@
-/** Opens the database of the jobs, and sets aside what cannot be used: the service runs without it. */
+/** Opens the jobs database, and moves unusable files aside so that the service can run without them. */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
@@ -22,19 +22,22 @@ import {
   setAside,
 } from './directory.ts';
 
-/** The first code also means that the tables are those of another program. */
+/** The first code can also mean that the tables belong to another program. */
 const unreadable: readonly unknown[] = [sqliteCodes.error, sqliteCodes.corrupt, sqliteCodes.notADatabase];
 
 export interface OpenedJobs {
   readonly database: JobDatabase;
-  /** Paths within the directory that the service must not touch: files of others, and what could not be set aside. */
+  /**
+   * Paths within the directory that the service must not touch: files of other programs, and files that could not be
+   * set aside.
+   */
   readonly foreign: readonly string[];
 }
 
 /**
- * Returns undefined if another service owns the database. A database that cannot be read, or that is empty or missing
- * beside recordings, is set aside with the recordings. `isUploading`: whether this service is receiving the recording
- * with the id. Rejects if the directory cannot be used.
+ * Returns undefined if another service owns the database. A database that is unreadable, or that is empty or missing
+ * although recordings exist, is set aside with the recordings. `isUploading` returns whether this service is currently
+ * receiving the recording with that id. Rejects if the directory cannot be used.
  */
 export async function openJobDatabase(
   directory: string,
@@ -69,7 +72,7 @@ interface JobFiles {
   readonly log: Logger;
 }
 
-/** Removes what a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
+/** Removes leftovers of a crash: recordings of uploads that were not accepted, and of jobs that are over. */
 async function tidyUp({ database, left }: Opened, { directory, isUploading, log }: JobFiles): Promise<string[]> {
   for (const { record, isDamaged } of database.jobs) {
     if (isDamaged) log.error({ id: record.requestId }, 'parts of a transcription job cannot be read and are removed');

@@ -1,14 +1,14 @@
-/** Cuts the decoded recording of a job into parts, at its quietest points. */
+/** Cuts the decoded recording of a job into parts at its quietest points. */
 import { join } from 'node:path';
 import type { Recording } from '../../engines/contract/index.ts';
 import { quietestPlace } from '../../lib/quietest-place.ts';
 import { bytesOf, lengthOf, samplesOf, samplesPerMs, toFile, type WavSlice } from '../../lib/wav.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 
-/** A part of 300 s has 9.6 MB, which is below the limit of every hosted provider. */
+/** A part of 300 s is 9.6 MB, which is below the limit of every hosted provider. */
 const maxPartSeconds = 300;
 const searchSeconds = 30;
-/** The part after a cut is never shorter. */
+/** Minimum length of the part after a cut. */
 const minPartMs = 1_000;
 
 export interface Cutting {
@@ -29,13 +29,14 @@ export async function endOfPart(startMs: number, { wavPaths, durationMs, maxSeco
   const fromMs = Math.max(startMs + 1, endMs - searchMs);
   const sounds = await Promise.all(wavPaths.map((wavPath) => samplesOf({ wavPath, startMs: fromMs, endMs })));
   const [sound = new Int16Array()] = sounds;
-  const mixed = sounds.length === 1 ? sound : sound.map((_sample, i) => sounds.reduce((sum, some) => sum + (some[i] ?? 0) / sounds.length, 0)); // prettier-ignore
+  const average = (i: number) => sounds.reduce((sum, some) => sum + (some[i] ?? 0), 0) / sounds.length;
+  const mixed = sounds.length === 1 ? sound : sound.map((_sample, i) => average(i));
   return fromMs + Math.floor(quietestPlace(mixed, searchMs) / samplesPerMs);
 }
 
 /**
- * Returns the part for an engine: as a slice of the decoded recording, or as a file in `directory` for an engine that may
- * read more than the slice.
+ * Returns the part in the form for an engine: a slice of the decoded recording, or a file in `directory` if the engine
+ * might read beyond the slice.
  */
 export async function recordingOf(
   part: WavSlice,

@@ -8,7 +8,7 @@ export type JobStatus = Schemas['TranscriptionJobStatus'];
 
 export interface JobRecord {
   readonly id: string;
-  /** Id of the request that created the job, for the log and for the problem. */
+  /** Id of the request that created the job, used in the log and in the problem. */
   readonly requestId: string;
   readonly caller: string;
   /** Name of the API key; null in open mode. */
@@ -18,7 +18,7 @@ export interface JobRecord {
   /** The other fields of the request. */
   readonly fields: ApiFields;
   readonly container: Container;
-  /** Size of the recording. */
+  /** Size of the recording in bytes. */
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
@@ -39,7 +39,7 @@ export interface Part {
   readonly endMs: number;
   readonly text: string;
   readonly language: string | null;
-  /** Those of separate channels have speakers. */
+  /** Segments of separate channels have speakers. */
   readonly segments: readonly SpokenText[];
   readonly words: readonly SpokenText[];
 }

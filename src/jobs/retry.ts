@@ -17,12 +17,12 @@ export interface RetryContext {
   readonly log: Logger;
 }
 
-/** Runs a step of the job, again after a transient failure. */
+/** Runs a step of the job, and repeats it after transient failures. */
 export type Retrying = <T>(run: () => T | Promise<T>, final?: ProblemCode) => Promise<T>;
 
 /**
- * Returns a function that rejects with the last error of the step, without a retry if its code is `final`, or with the
- * reason of the signal.
+ * Returns a function that rejects with the last error of the step, or with the signal's reason. An error with the code
+ * `final` is not retried.
  */
 export function retrying({ job, signal, retryMs, metrics, log }: RetryContext): Retrying {
   const last = retryMs.length - 1;
@@ -45,7 +45,7 @@ export function retrying({ job, signal, retryMs, metrics, log }: RetryContext): 
   };
 }
 
-/** These are retried without a limit: the service is busy, its disk is full, or the budget of the key is spent. */
+/** Codes that are retried without a limit: the service is busy, its disk is full, or the budget of the key is spent. */
 const unlimited: ReadonlySet<ProblemCode> = new Set(['overloaded', 'storage-full', 'quota-exceeded']);
 
 function isTransient({ status, code }: Problem): boolean {
@@ -53,8 +53,8 @@ function isTransient({ status, code }: Problem): boolean {
 }
 
 /**
- * Retry-After of a provider or a budget, in milliseconds; 0 for the service's own codes, whose Retry-After is meant for
- * clients.
+ * Returns the Retry-After of a provider or a budget, in milliseconds; 0 for the service's own codes, whose Retry-After
+ * is meant for clients.
  */
 function retryAfterMs({ code, retry_after: seconds = 0 }: Problem): number {
   return code === 'overloaded' || code === 'storage-full' ? 0 : seconds * 1000;

@@ -1,4 +1,4 @@
-/** Checks the rows of a database that was opened: its file may be damaged, or written by something else. */
+/** Checks the rows of an opened database, because its file may be damaged or written by another program. */
 import { containers } from '../../engines/contract/index.ts';
 import { isArrayOf, isObject, parseObject, type JsonObject } from '../../lib/json.ts';
 import { problems } from '../contract/problem-table.ts';
@@ -6,19 +6,19 @@ import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import { isJobId } from './directory.ts';
 import type { JobRecord, Part } from './record.ts';
 
-/** Undefined if the record is not that of the job. */
+/** Returns undefined if the record does not belong to the job. */
 export function readRecord(id: string, text: string): JobRecord | undefined {
   const record = parseObject(text);
   return record?.id === id && isJobId(id) && isRecord(record) ? (record as unknown as JobRecord) : undefined;
 }
 
-/** Undefined if this cannot be the part that follows `before`, the end of the part before. */
+/** Returns undefined if this cannot be the part that follows `before`, the end of the previous part. */
 export function readPart(text: string, before: number, durationMs: number | null): Part | undefined {
   const part = parseObject(text);
   return part && isPart(part) && part.startMs === before && part.endMs <= (durationMs ?? Infinity) ? part : undefined;
 }
 
-/** The record of a job that has lost parts: one that is over cannot repeat them. */
+/** Returns the record for a job that has lost parts. A completed job fails, because it cannot transcribe them again. */
 export function failedByDamage(record: JobRecord): JobRecord {
   if (record.status !== 'completed') return record;
   const error = new ProblemError('internal-error', 'A part of the transcript on the disk of the service is damaged.');
@@ -71,7 +71,7 @@ const isProblem = (value: unknown): boolean =>
 
 /** The maximum that the settings allow: 4,096 MB. */
 const maxBytes = 4096 * 1_048_576;
-/** Dates of the contract have years of four digits, also with the time that a job is kept. */
+/** Dates in the contract have four-digit years, even after adding the time for which a job is kept. */
 const lastTime = Date.UTC(9999, 0);
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -1,4 +1,4 @@
-/** The jobs of this service: their limits, their bytes in the disk budget, and which of them are running. */
+/** The jobs of this service: enforces their limits, accounts for their disk space, and decides which of them run. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export interface JobStoreOptions {
   readonly keepMs: number;
   /** TRANSCRIBE_JOB_MAX_MB, in bytes. */
   readonly maxBytes: number;
-  /** Milliseconds between two attempts to become the owner. */
+  /** Milliseconds between attempts to become the owner of the jobs. */
   readonly ownerMs: number;
   /** Runs a job until it is over, in the scope of its caller. */
   readonly work: (job: Job, signal: AbortSignal) => Promise<JobRecord['problem']>;
@@ -43,32 +43,32 @@ export const currentReader = (): JobReader => currentKey()?.name ?? null;
 
 export interface ViewOptions {
   readonly reader: JobReader;
-  /** Milliseconds to wait for the end of the job; 0 returns at once. */
+  /** Milliseconds to wait for the end of the job. 0 returns immediately. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The jobs for requests. Each function throws `transcription-not-found`, also for the jobs of other keys, and
- * `transcription-disabled`, `not-ready` or `overloaded` if the jobs are unavailable.
+ * The operations on jobs that requests use. Each function throws `transcription-not-found`, even for existing jobs of
+ * other keys, and `transcription-disabled`, `not-ready` or `overloaded` if the jobs are unavailable.
  */
 export type Jobs = Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept' | 'view' | 'events' | 'remove'>;
 
 const maxUnfinished = { ofCaller: 8, ofService: 100 } as const;
-/** Includes the finished jobs that are kept. */
+/** Maximum number of jobs, including finished jobs that are kept. */
 const maxTotal = { ofCaller: 100, ofService: 1_000 } as const;
 
-/** Delay before a write that failed is repeated. */
+/** Delay before a failed write is retried. */
 const writeRetryMs = 60_000;
 /** Disk space reserved for a record. */
 const recordBytes = 4096;
-/** The jobs of all callers have one holder in the disk budget. */
+/** The jobs of all callers share one holder in the disk budget. */
 const holder = Symbol('jobs');
 
 interface StoredJob {
   readonly job: Job;
   readonly account: SharedAccount;
-  /** Absent while the job waits. */
+  /** Absent while the job is waiting. */
   working?: { readonly link: LinkedSignal; readonly done: Promise<void> };
   expiry?: NodeJS.Timeout;
 }
@@ -77,14 +77,14 @@ export class JobStore implements AsyncDisposable {
   readonly #options: JobStoreOptions;
   /** Jobs by id, in the order of their creation. */
   readonly #entries = new Map<string, StoredJob>();
-  /** Uploads that are not accepted yet, by the path of their folder. */
+  /** Uploads that have not been accepted yet, by the path of their folder. */
   readonly #uploads = new Map<string, { readonly caller: string; readonly account: SharedAccount }>();
   readonly #pending = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   /** Undefined unless this service owns the jobs. */
   #database: JobDatabase | undefined;
   #opening: Promise<void> | undefined;
-  /** The reason if the database could not be opened. `#timer` starts the next attempt. */
+  /** Why the database could not be opened. `#timer` starts the next attempt. */
   #obstacle: string | undefined;
   /** Paths within the directory that do not belong to the jobs. */
   #foreign: readonly string[] = [];
@@ -114,7 +114,7 @@ export class JobStore implements AsyncDisposable {
   }
 
   /**
-   * Call it before the upload. Throws `transcription-disabled`, `not-ready`, `concurrency-limited` and `overloaded`.
+   * Call this before the upload. Throws `transcription-disabled`, `not-ready`, `concurrency-limited` and `overloaded`.
    */
   async requirePlace(): Promise<void> {
     await this.#requireDatabase();
@@ -135,7 +135,7 @@ export class JobStore implements AsyncDisposable {
     }
   }
 
-  /** Counts the jobs and uploads of one caller, or of all. */
+  /** Counts the jobs and uploads of one caller, or of all callers. */
   #holdings(caller?: string): { readonly count: number; readonly unfinished: number; readonly bytes: number } {
     const held = { count: 0, unfinished: 0, bytes: 0 };
     const add = (owner: string, account: SharedAccount, isOver = false) => {
@@ -195,8 +195,8 @@ export class JobStore implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the recording and the row are on the disk, and starts the job. The signal aborts if the caller
-   * disconnects before the response is sent; the job is then removed.
+   * Starts the job. Resolves once the recording and the row are on disk. The signal aborts if the caller disconnects
+   * before the response is sent; the job is then removed.
    */
   async accept(
     { path, bytes, container }: Recording,
@@ -207,7 +207,7 @@ export class JobStore implements AsyncDisposable {
     const folder = dirname(path);
     await flushRecording(folder);
     const database = await this.#requireDatabase();
-    signal.throwIfAborted(); // the recording is removed with the request
+    signal.throwIfAborted(); // the recording is removed when the request ends
     const upload = this.#uploads.get(folder);
     if (!upload) throw new Error('the recording is not an upload of a job');
     const { caller, account } = upload;
@@ -217,7 +217,7 @@ export class JobStore implements AsyncDisposable {
     };
     database.insert(record);
     this.#uploads.delete(folder);
-    account.release(account.bytes - recordBytes - bytes); // the form around the recording
+    account.release(account.bytes - recordBytes - bytes); // the bytes reserved for the form itself
     const entry = this.#add(record, database, account);
     entry.job.pace = pace;
     onAbort(signal, () => this.#removeAfter(0, entry));
@@ -232,7 +232,7 @@ export class JobStore implements AsyncDisposable {
     return job;
   }
 
-  /** Returns the job when it is over, or after `waitMs`. */
+  /** Resolves with the job when it is over, or after `waitMs`. */
   async view(id: string, { reader, waitMs, signal }: ViewOptions): Promise<JobView> {
     let job = await this.#find(id, reader);
     if (waitMs > 0) {
@@ -250,7 +250,7 @@ export class JobStore implements AsyncDisposable {
   }
 
   /**
-   * Ends the job, and resolves when its files are removed. Throws `storage-full` if the disk has no room to remove the
+   * Ends the job and resolves once its files are removed. Throws `storage-full` if the disk is too full to remove the
    * row.
    */
   async remove(id: string, reader: JobReader): Promise<void> {
@@ -258,12 +258,12 @@ export class JobStore implements AsyncDisposable {
     await this.#remove(id);
   }
 
-  /** Prefixes of the job ids in a fleet: the tags of this front, and of the fronts that owned the directory before. */
+  /** The prefixes of job ids in a fleet: the tags of this front and of fronts that previously owned the directory. */
   get tags(): ReadonlySet<string> {
     return new Set([...this.#entries.keys()].flatMap((id) => /^(.+)\./.exec(id)?.[1] ?? []));
   }
 
-  /** One sentence for each reason why the jobs do not work, or not as expected. */
+  /** One sentence for each reason why jobs do not work, or do not work as expected. */
   get warnings(): string[] {
     const foreign =
       this.#foreign.length > 0 ? [`DATA_DIR/jobs contains foreign files: ${joinFirst(this.#foreign, 5)}.`] : [];
@@ -276,7 +276,7 @@ export class JobStore implements AsyncDisposable {
     return { states, bytes: this.#holdings().bytes };
   }
 
-  /** Aborts the parts in flight; they are repeated after the next start. */
+  /** Aborts the parts in flight, which are repeated after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     this.#closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
@@ -308,7 +308,7 @@ export class JobStore implements AsyncDisposable {
     if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => void this.#open(), ownerMs).unref();
   }
 
-  /** Never throws: nothing else would release the lock of the database. */
+  /** Never throws, because nothing else would release the lock on the database. */
   #load({ database, foreign }: OpenedJobs): void {
     const { disk, log } = this.#options;
     for (const { record, bytes } of database.jobs) {
@@ -327,8 +327,8 @@ export class JobStore implements AsyncDisposable {
   }
 
   /**
-   * If the database was removed at run time, its jobs no longer exist. The next request creates a new database, which sets
-   * the recordings aside.
+   * Gives up a database that was removed at run time; its jobs no longer exist. The next request creates a new
+   * database, which sets the recordings aside.
    */
   #giveUpIfLost(): boolean {
     const database = this.#database;
@@ -353,14 +353,16 @@ export class JobStore implements AsyncDisposable {
     return entry;
   }
 
-  /** One job per caller runs at a time: the parts of others would only wait behind its own. */
+  /**
+   * Only one job per caller runs at a time, because the parts of its other jobs would only wait behind the running one.
+   */
   #startNext(caller: string): void {
     if (this.#closing.signal.aborted) return;
     const own = [...this.#entries.values()].filter(({ job }) => job.record.caller === caller && !job.isOver);
     own.forEach(({ job, working }, index) => {
       if (!working) job.ahead = index;
     });
-    const [next] = own; // only the first job may be running
+    const [next] = own; // only the first job of a caller may be running
     if (!next || next.working) return;
     const link = linkedSignal(this.#closing.signal);
     const done = this.#run(next, link);
@@ -368,7 +370,7 @@ export class JobStore implements AsyncDisposable {
     this.#track(done);
   }
 
-  /** Retries if the end of the job cannot be stored, such as on a full disk. */
+  /** Retries if the end of the job cannot be stored, for example because the disk is full. */
   async #run(entry: StoredJob, link: LinkedSignal): Promise<void> {
     const { job } = entry;
     const { log, work } = this.#options;
@@ -395,12 +397,12 @@ export class JobStore implements AsyncDisposable {
   }
 
   #expireLater(entry: StoredJob): void {
-    // The age is not negative, even if the clock was set back.
+    // Ensures that the age is not negative, even if the clock was set back.
     const ageMs = Math.max(0, Date.now() - (entry.job.record.endedAt ?? 0));
     this.#removeAfter(Math.max(0, this.#options.keepMs - ageMs), entry);
   }
 
-  /** Retries if the row cannot be removed, such as on a full disk. */
+  /** Retries if the row cannot be removed, for example because the disk is full. */
   #removeAfter(ms: number, entry: StoredJob): void {
     const { id, requestId } = entry.job.record;
     const failed = (error: unknown) => {

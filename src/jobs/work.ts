@@ -56,7 +56,7 @@ export async function workOn(work: Work): Promise<Problem | null> {
 async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   const { job, metrics } = work;
   await using directory = await step(() => work.workspace.accountedDirectory('job'));
-  // A timeout is not retried: the retry would time out too, while other jobs wait for the decoder.
+  // A timeout is not retried, because the retry would also time out while other jobs wait for the decoder.
   const sounds = await decodeAll(work, directory, (run) => step(run, 'engine-timeout'));
   const [{ endMs: durationMs, gaps }] = sounds;
   if (job.record.durationMs === null) await step(() => job.update({ durationMs }));
@@ -75,14 +75,14 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   }
 }
 
-/** Returns the mix of all channels, or each of them if the job asks for that. */
+/** Decodes the mix of all channels, or each channel if the job requests separate channels. */
 async function decodeAll(work: Work, directory: AccountedDirectory, step: Retrying): Promise<Sounds> {
   const decodeOne = (channel?: Channel) => step(() => decode(work, directory, channel));
   if (fromApi(work.job.record.fields).channels === undefined) return [await decodeOne()];
   return await decodeChannels(decodeOne, work.signal);
 }
 
-/** Throws `recording-undecodable`, also if the uploaded file was removed or replaced. */
+/** Throws `recording-undecodable` if decoding fails or if the uploaded file was removed or replaced. */
 async function decode(
   work: Work,
   { path, account }: AccountedDirectory,
@@ -100,14 +100,14 @@ async function decode(
   return decoding.run(() => decodeTo(request, { signal, account, deadlineFactor, ffmpeg }), { signal });
 }
 
-/** The decoded mix of all channels, or each of two channels. */
+/** The decoded mix of all channels, or each of the two channels. */
 type Sounds = readonly [Sound, ...Sound[]];
 type Sound = DecodedRecording & { readonly isSilent?: boolean };
 
 interface PartFacts {
-  /** The requested language, else the one detected in the first part with speech. */
+  /** The requested language, otherwise the language detected in the first part with speech. */
   readonly language: string | null;
-  /** Milliseconds that are not in the recording. */
+  /** Milliseconds of inserted silence, which are not in the recording. */
   readonly gapMs: number;
 }
 
@@ -161,7 +161,7 @@ function shiftInto(span: Span): (text: SpokenText) => SpokenText {
   return ({ startMs, endMs, ...spoken }) => ({ ...spoken, startMs: at(startMs), endMs: at(endMs) });
 }
 
-/** Adds the minute at which the job failed. */
+/** Returns the problem, and adds the minute of the recording at which the job failed. */
 function problemOf(error: unknown, { job, log }: Work): Problem {
   const { requestId: id, durationMs } = job.record;
   const { body } = problemAnswer(error, id);

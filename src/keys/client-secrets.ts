@@ -1,6 +1,6 @@
 /**
- * Client secrets: short-lived tokens with which a page opens sessions of live transcription. A secret has the permissions
- * and the limits of the API key that made it, and fails with the token of that key.
+ * Client secrets: short-lived tokens with which a page opens sessions of live transcription. A secret has the
+ * permissions and limits of the API key that created it, and becomes invalid together with the token of that key.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { ProblemError } from '../contract/problems.ts';
@@ -10,29 +10,29 @@ import type { Credential, KeyRing } from './key-ring.ts';
 export interface StoredSecret {
   /** Name of the API key; undefined in open mode. */
   readonly key?: string | undefined;
-  /** SHA-256 of the token that made it, in hex; undefined in open mode. */
+  /** SHA-256 of the token that created the secret, in hex; undefined in open mode. */
   readonly tokenDigest?: string | undefined;
-  /** The session that connections begin with. */
+  /** The session configuration with which connections begin. */
   readonly session: object;
   /** Milliseconds since 1970. */
   readonly expires: number;
 }
 
-/** Keeps secrets by their hash, never the tokens. */
+/** Stores secrets by their hash, never the tokens themselves. */
 export interface SecretStore {
-  /** Resolves with false if the key has `most` live secrets. */
+  /** Adds a secret. Resolves with false if the key already has `most` valid secrets. */
   add(token: string, secret: StoredSecret, most: number): Promise<boolean>;
   /** Resolves with undefined for an unknown or expired secret. */
   find(token: string): Promise<StoredSecret | undefined>;
 }
 
-/** Whom a session belongs to. */
+/** The owner of a session. */
 export interface SessionAccess {
-  /** The token, or the one that made the client secret; undefined in open mode. */
+  /** The token of the request, or the token that created the client secret; undefined in open mode. */
   readonly credential: Credential | undefined;
-  /** The session of the client secret; undefined without one. */
+  /** The session configuration of the client secret; undefined without a client secret. */
   readonly session?: object;
-  /** Identifies the client secret, of which it is a hash; undefined without one. */
+  /** A hash that identifies the client secret; undefined without one. */
   readonly secret?: string;
 }
 
@@ -51,7 +51,10 @@ export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'key
       if (await store.add(value, secret, maxSecrets)) return { value, expires: secret.expires };
       throw new ProblemError('rate-limited', `The API key has ${String(maxSecrets)} client secrets; let some expire.`);
     },
-    /** Resolves with undefined for other tokens, and for secrets that are unknown, expired, or of a lost token. */
+    /**
+     * Resolves with undefined for other tokens, and for secrets that are unknown, expired, or whose token is no longer
+     * valid.
+     */
     async find(token: string): Promise<SessionAccess | undefined> {
       const secret = token.startsWith(prefix) ? await store.find(token) : undefined;
       if (!secret || secret.expires <= Date.now()) return undefined;
@@ -64,7 +67,7 @@ export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'key
   };
 }
 
-/** The secrets of this process. */
+/** Creates a store for the secrets of this process. */
 export function createSecretStore(): SecretStore {
   const secrets = new Map<string, StoredSecret>();
   return {

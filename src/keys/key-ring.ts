@@ -33,8 +33,8 @@ type Tokens = ReadonlyMap<string, Token>;
 export type KeyRing = NonNullable<Awaited<ReturnType<typeof openKeyRing>>>;
 
 /**
- * Resolves with undefined in open mode. Otherwise a token is required for the lifetime of the process, even if no valid
- * key is left. Throws a `SettingsError`. `wait` delays the second read of the file.
+ * Resolves with undefined in open mode. Otherwise, a token is required for the lifetime of the process, even if no
+ * valid key remains. Throws a `SettingsError`. `wait` delays the second read of the file.
  */
 export async function openKeyRing(
   settings: Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile'>,
@@ -77,8 +77,8 @@ export async function openKeyRing(
       return found && { key: found.key, tokenDigest, isExpired: isExpired(found) };
     },
     /**
-     * Returns the key of a token as it is now, for work that ends with the token; undefined if the token has been removed
-     * or has expired.
+     * Returns the current key of a token, for work that must end with the token; undefined if the token has been
+     * removed or has expired.
      */
     keyOf(tokenDigest: string): Key | undefined {
       const found = tokens.get(tokenDigest);
@@ -99,7 +99,7 @@ function isExpired({ expires = Infinity }: Token): boolean {
   return expires <= Date.now();
 }
 
-/** The tokens of API_KEYS. A repeated one is one key. */
+/** Returns the tokens of API_KEYS. A repeated token counts as one key. */
 async function tokensOfSettings(apiKeys: readonly string[]): Promise<Tokens> {
   const named = [...new Set(apiKeys)].map(async (token): Promise<[string, Token]> => {
     return [digestOf(token), { key: createKey(await nameOfToken(token)), expires: undefined }];
@@ -107,7 +107,7 @@ async function tokensOfSettings(apiKeys: readonly string[]): Promise<Tokens> {
   return new Map(await Promise.all(named));
 }
 
-/** Adds the tokens of the keys file to those of API_KEYS. Throws a `SettingsError` for a token that both have. */
+/** Adds the tokens of the keys file to those of API_KEYS. Throws a `SettingsError` for a token that is in both. */
 function tokensOf(unnamed: Tokens, entries: readonly KeyEntry[], path = ''): Tokens {
   const tokens = new Map(unnamed);
   const keys = new Map<string, Key>();
@@ -130,7 +130,7 @@ function digestOf(token: string): string {
 
 // ------------------------------------------------------------------------------------------------------- changes
 
-/** Returns the names of added, removed and changed keys. Added and removed tokens also change a key. */
+/** Returns the names of added, removed and changed keys. A key with added or removed tokens counts as changed. */
 function changesBetween(before: readonly KeyEntry[], after: readonly KeyEntry[]) {
   const [old, now] = [Map.groupBy(before, ({ name }) => name), Map.groupBy(after, ({ name }) => name)];
   return {
@@ -154,7 +154,7 @@ function fingerprint(entries: readonly KeyEntry[]): string {
 const dayMs = 86_400_000;
 const noticeDays = 14;
 
-/** Warns of tokens that are still valid and expire within `noticeDays`. */
+/** Warns about tokens that are still valid but expire within `noticeDays`. */
 function warnOfExpiry(entries: readonly KeyEntry[], log: RingLog): void {
   for (const { name, expires } of entries) {
     const rest = expires === undefined ? Infinity : Date.parse(expires) - Date.now();

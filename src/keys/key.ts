@@ -1,15 +1,15 @@
-/** An API key: its token, and its rules: what it may do, and how much. */
+/** An API key: its token and its rules, which define what it may do and how much. */
 import { hash, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { createNameFilter } from '../../lib/name-filter.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Key, KeyLimits } from '../request-scope.ts';
 
-/** The rules of a key as in the keys file. A missing list permits everything. */
+/** The rules of a key, as in the keys file. A missing list permits everything. */
 export interface KeyRules {
   /** Operation ids of the native contract. */
   readonly operations?: readonly string[];
-  /** Patterns of model ids, see lib/name-filter. */
+  /** Patterns of model ids; see lib/name-filter. */
   readonly models?: readonly string[];
   /** Patterns of the names of the service's own tools. */
   readonly tools?: readonly string[];
@@ -23,7 +23,7 @@ const anything = () => true;
 export const operationsByNameOnly: readonly string[] = ['startPreparation', 'stopPreparation'] satisfies OperationId[];
 const byDefault = (operationId: string) => !operationsByNameOnly.includes(operationId);
 
-/** Permission to start preparations includes permission to stop them. */
+/** Returns whether an operation is listed. Permission to start preparations includes permission to stop them. */
 function listed(operations: readonly string[]): Key['mayCall'] {
   const all = operations.includes('startPreparation') ? [...operations, 'stopPreparation'] : operations;
   return (operationId) => all.includes(operationId);
@@ -42,16 +42,17 @@ export function createKey(name: string, { operations, models, tools, weight = 1,
 }
 
 /**
- * Returns the name of a key of API_KEYS: `key:` and 8 hex digits, which no name of the keys file has. Jobs, usage and
- * client secrets belong to the name, so it depends on the token alone. It is also in the log and in metrics, and people
- * choose these tokens, so guessing one from it is slow: a name takes 40 ms in another thread.
+ * Returns the name of a key of API_KEYS: `key:` and 8 hex digits, which cannot be a name in the keys file. Jobs, usage
+ * and client secrets belong to the name, so it depends on the token alone. The name also appears in the log and in
+ * metrics, and people choose these tokens, so guessing a token from its name must be slow: computing a name takes 40 ms
+ * in another thread.
  */
 export async function nameOfToken(token: string): Promise<string> {
   const digest = (await promisify(scrypt)(token, 'parlance: a key of API_KEYS', 4)) as Buffer;
   return `key:${digest.toString('hex')}`;
 }
 
-/** `pl_NAME_` and 43 base64url characters (256 random bits), and its hash for the keys file. */
+/** Creates a token (`pl_NAME_` and 43 base64url characters with 256 random bits), and its hash for the keys file. */
 export function createToken(name: string) {
   const token = `pl_${name}_${randomBytes(32).toString('base64url')}`;
   return { token, sha256: hash('sha256', token) };

@@ -20,11 +20,11 @@ export interface KeyEntry extends KeyRules {
   readonly expires?: string;
 }
 
-const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // equal in both drafts
+const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // means the same in both drafts
 
 /**
- * Resolves with the entries, possibly none. Throws a `SettingsError` that lists each mistake. Half of a file may be valid
- * and lack the lines that restrict a key, so it is read until it is settled.
+ * Resolves with the entries, possibly none. Throws a `SettingsError` that lists each mistake. A half-written file may
+ * be valid but lack the lines that restrict a key, so the file is read until it is stable.
  */
 export async function readKeysFile(path: string, wait?: () => Promise<void>): Promise<readonly KeyEntry[]> {
   const [text = ''] = await readSettled([{ setting: 'API_KEYS_FILE', path }], wait);
@@ -42,7 +42,7 @@ export async function readKeysFile(path: string, wait?: () => Promise<void>): Pr
 
 let validate: ValidateFunction | undefined;
 
-/** Compiled lazily and once, because it takes 20 ms. */
+/** Called lazily and only once, because compiling takes 20 ms. */
 function compile(): ValidateFunction {
   const ajv = new Ajv2020(explainable);
   addFormats.default(ajv, ['date-time']);

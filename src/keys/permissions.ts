@@ -1,4 +1,4 @@
-/** Permissions of the current request's API key. Without a key (open mode, startup) everything is permitted. */
+/** Permissions of the current request's API key. Without a key (open mode, startup), everything is permitted. */
 import { joinFirst } from '../../lib/listing.ts';
 import { currentKey, type Key } from '../request-scope.ts';
 import type { OperationId } from '../contract/operations.ts';
@@ -41,7 +41,7 @@ export function modelNotAllowed(what: string, allowed: readonly string[], pointe
   return new ProblemError('model-not-allowed', `The API key may not use ${what}${known}.`, blame);
 }
 
-/** Whether a key permits work that continues, with one of the operations and the model, if it uses one. */
+/** Whether a key still permits ongoing work: one of its operations, and its model, if it uses one. */
 export function permits(key: Key, operations: readonly OperationId[], model: string | undefined): boolean {
   return operations.some(key.mayCall) && (model === undefined || key.mayUseModel(model));
 }

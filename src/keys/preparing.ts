@@ -1,6 +1,6 @@
 /**
- * Decides who may start and stop preparations over HTTP, because they use disk, network and CPU of this machine, and
- * whose requests are those of the operator.
+ * Decides who may start and stop preparations over HTTP, because preparations use this machine's disk, network and CPU.
+ * Also decides whose requests count as the operator's.
  */
 import { isLoopback } from '../../lib/loopback.ts';
 import { requiresKeys, type LoadedSettings } from '../settings/load.ts';
@@ -8,7 +8,7 @@ import type { RequestSource } from '../contract/operations.ts';
 import { currentCaller } from '../request-scope.ts';
 import { mayCall } from './permissions.ts';
 
-/** Returns a sentence on why the caller may not; undefined if the caller may. */
+/** Returns a sentence that explains why the caller may not do so; undefined if the caller may. */
 export type RefusePreparing = (source: RequestSource, operation: PreparingOperation) => string | undefined;
 
 type PreparingOperation = 'startPreparation' | 'stopPreparation';
@@ -16,7 +16,7 @@ type PreparingOperation = 'startPreparation' | 'stopPreparation';
 type ExposureSettings = Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'trustProxy'>;
 type PreparingSettings = ExposureSettings & Pick<LoadedSettings, 'prepare'>;
 
-/** Whether requests from loopback are those of the operator: the service has no keys and serves this machine alone. */
+/** Whether requests from loopback count as the operator's: the service has no keys and serves only this machine. */
 export function servesThisMachineOnly(settings: ExposureSettings): boolean {
   return !requiresKeys(settings) && beyondThisMachine(settings) === undefined;
 }

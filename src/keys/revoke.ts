@@ -1,4 +1,4 @@
-/** Removes a key from the keys file; other entries and their comments stay. */
+/** Removes a key from the keys file. Other entries and their comments stay. */
 import { realpath, stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isSeq, parseDocument } from 'yaml';
@@ -10,8 +10,8 @@ import { parseYaml } from '../settings/yaml.ts';
 import { readKeysFile } from './keys-file.ts';
 
 /**
- * Returns the number of removed tokens; 0 if there is no such key. Throws a `SettingsError` if the key cannot be
- * removed.
+ * Resolves with the number of removed tokens; 0 if the key does not exist. Throws a `SettingsError` if the key cannot
+ * be removed.
  */
 export async function revokeKey(path: string, name: string): Promise<number> {
   const entries = await readKeysFile(path);

@@ -21,7 +21,7 @@ export function grantableOperations({ paths, security: defaultSecurity = [] }: O
 const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const count = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const;
 
-/** Valid names of keys of the file. */
+/** Valid names for keys in the keys file. */
 export const keyName = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 const entrySchema = (operations: readonly string[]) => ({
@@ -90,7 +90,7 @@ const entrySchema = (operations: readonly string[]) => ({
   },
 });
 
-/** The JSON Schema of the file, also used by editors. */
+/** The JSON Schema of the keys file, which editors also use. */
 export const keysFileSchema = (operations: readonly string[]) => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'The keys file of Parlance (API_KEYS_FILE)',

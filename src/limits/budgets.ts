@@ -1,4 +1,4 @@
-/** Counts the usage of each key today (UTC). Charged after the work is done. */
+/** Counts the usage of each key today (UTC). Usage is charged after the work is done. */
 import type { Used } from '../request-scope.ts';
 
 export type Total = Readonly<Required<Used>>;
@@ -8,7 +8,7 @@ export interface Budgets {
   readonly used: (name: string) => Total;
   /** Adds to the usage of a key today. */
   readonly charge: (name: string, used: Used) => void;
-  /** Present if counters are shared. Resolves once `used` includes the charges of other processes. */
+  /** Present if several processes share the counters. Resolves once `used` includes the charges of other processes. */
   readonly refresh?: (name: string) => Promise<void>;
   /** End of the current day, in milliseconds since 1970. */
   readonly endsAt: number;
@@ -60,7 +60,7 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
         tokens: previous.tokens + Math.round(tokens),
       });
     },
-    /** Raises the counters to a total that is known elsewhere, if it is larger. */
+    /** Raises the counters to a total from another process, if it is larger. */
     raise(name: string, { audioMs, tokens }: Total) {
       const previous = used(name);
       set(name, previous, { audioMs: Math.max(previous.audioMs, audioMs), tokens: Math.max(previous.tokens, tokens) });
@@ -69,7 +69,7 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
       startDay();
       return endsAt;
     },
-    /** Number of changes of counters. */
+    /** The number of counter changes so far. */
     get changes() {
       return changes;
     },
@@ -77,7 +77,7 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
   };
 }
 
-/** Limits amounts reported by engines, or by Redis in a fleet, because neither is trusted. */
+/** Caps amounts reported by engines, or by Redis in a fleet, because neither is trusted. */
 function capped(amount: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, amount));
 }

@@ -4,11 +4,11 @@
  */
 
 export interface ConcurrencySlots {
-  /** Takes a slot unless the key has `most` already. */
+  /** Takes a slot unless the key already has `most`. */
   take(name: string, most: number): boolean | Promise<boolean>;
   /** Releases a slot. */
   release(name: string): void;
-  /** Returns the number of requests in flight of a key with the limit `most`. */
+  /** Returns the number of requests in flight for a key with the limit `most`. */
   used(name: string, most: number): number;
 }
 

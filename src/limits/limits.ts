@@ -7,19 +7,19 @@ import type { Budgets } from './budgets.ts';
 import { minuteSeconds, type Minute, type MinuteCounter } from './minutes.ts';
 import type { ConcurrencySlots } from './concurrency.ts';
 
-/** The parts of a request that limits use. */
+/** The parts of a request that the limits need. */
 export interface LimitedRequest {
   readonly api: { limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders };
   readonly atEnd: (cleanup: () => unknown) => void;
 }
 
-/** A request that is within its limits. */
+/** The result for a request that is within its limits. */
 export interface Allowance {
   /** Returns the current state of the limits as headers. */
   headers(): LimitHeaders;
 }
 
-/** The counters of the limits, for this process or shared by several. */
+/** The counters of the limits, either for this process or shared by several. */
 export interface Counters {
   readonly minutes: MinuteCounter;
   readonly concurrency: ConcurrencySlots;
@@ -27,7 +27,7 @@ export interface Counters {
 }
 
 export interface LimitsOptions extends Counters {
-  /** Called when a limit has rejected a request; `policy` as in RateLimit-Policy. */
+  /** Called when a limit has rejected a request; `policy` is the name as in RateLimit-Policy. */
   readonly onRefused?: (key: string, policy: string) => void;
   /** Returns a number from 0 to 1. Default: `Math.random`. */
   readonly random?: () => number;
@@ -38,12 +38,12 @@ export type Limits = ReturnType<typeof createLimits>;
 export function createLimits({ minutes, concurrency, budgets, onRefused, random = Math.random }: LimitsOptions) {
   return {
     /**
-     * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` or `quota-exceeded`, checked
+     * Counts the request until it ends. Rejects with `rate-limited`, `concurrency-limited` or `quota-exceeded`, checked
      * in this order. Returns undefined if no limit applies.
      */
     allow: (key: Key, budget: Budget | undefined, request: LimitedRequest) =>
       isLimited(key.limits, budget) ? enter(key, budget, request) : undefined,
-    /** Throws `quota-exceeded` if the budget of the key is used up. For background work without a request. */
+    /** Throws `quota-exceeded` if the budget of the key is used up. Use this for background work without a request. */
     async requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
       if (!hasBudget(limits, budget)) return;
       await budgets.refresh?.(name);
@@ -52,7 +52,10 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
       const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
       throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
     },
-    /** Counts a turn of a session as a request, which takes no place: its session has one. Rejects as `allow` does. */
+    /**
+     * Counts a turn of a session as a request, but takes no concurrency slot, because its session holds one. Rejects
+     * like `allow`.
+     */
     async allowTurn({ name, limits: { concurrentRequests: _place, ...limits } }: Key, budget: Budget): Promise<void> {
       if (isLimited(limits, budget)) await enter({ name, limits }, budget, turn);
     },
@@ -131,7 +134,7 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
   }
 }
 
-/** The limits that live sessions apply to the current API key. */
+/** Returns the limits that live sessions apply to the current API key. */
 export function limitsOfTurns(limits: Limits | undefined) {
   const ofKey = (check: 'allowTurn' | 'requireBudget') => async () => {
     const key = currentKey();
@@ -140,7 +143,7 @@ export function limitsOfTurns(limits: Limits | undefined) {
   return { allowTurn: ofKey('allowTurn'), requireAudioBudget: ofKey('requireBudget') };
 }
 
-/** The answer to a turn is an event, which has no headers. */
+/** A turn has no limit headers, because it is answered with an event. */
 const turn: LimitedRequest = { api: { limitHeaders: () => ({}) }, atEnd: () => undefined };
 
 function isLimited(limits: KeyLimits, budget: Budget | undefined): boolean {
@@ -160,7 +163,7 @@ function requestsPolicy(quota: number | undefined, minute: Minute | undefined): 
   return [{ name: 'requests', quota, windowSeconds: minuteSeconds, remaining, resetSeconds }];
 }
 
-/** False if the window of a policy has ended before the answer, since the state of the next one is unknown. */
+/** Returns false if the window of a policy ended before the answer, because the state of the next window is unknown. */
 function isCurrent({ resetSeconds }: Policy): boolean {
   return resetSeconds !== 0;
 }
@@ -170,8 +173,8 @@ function secondsUntil(ms: number): number {
 }
 
 /**
- * Seconds until the window of a policy ends, and up to 10 % more, at most a minute, so that the clients of a key do not
- * all return at once. Never longer than the window.
+ * Returns the seconds until the window of a policy ends, plus up to 10 % (at most a minute), so that the clients of a
+ * key do not all retry at the same time. Never longer than the window.
  */
 function waitFor({ resetSeconds = 1, windowSeconds = Infinity }: Partial<Policy> = {}, random: number): number {
   return Math.min(windowSeconds, resetSeconds + Math.round(Math.min(resetSeconds * 0.1, 60) * random));

@@ -1,7 +1,7 @@
-/** Counts the requests of each key in fixed windows of a minute. A window begins with a request. */
+/** Counts the requests of each key in fixed one-minute windows. A window begins with a request. */
 import { createRequire } from 'node:module';
 
-/** Loaded only if there are keys, because the package loads clients of ten databases. */
+/** Loaded only if there are keys, because the package loads clients for ten databases. */
 const loadLimiter = () =>
   createRequire(import.meta.url)('rate-limiter-flexible') as typeof import('rate-limiter-flexible');
 
@@ -21,7 +21,7 @@ export const minuteSeconds = 60;
 
 /** Creates a counter for this process. */
 export function createMinuteCounter(): MinuteCounter {
-  // Only counts: each key has its own limit, which a reload of the keys file may change.
+  // Used only for counting, because each key has its own limit, which a reload of the keys file may change.
   const { RateLimiterMemory } = loadLimiter();
   const limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: minuteSeconds });
   return {

@@ -16,13 +16,13 @@ const writeEveryMs = 10_000;
 export interface UsageFileOptions {
   readonly path: string;
   readonly log: Pick<Logger, 'error'>;
-  /** Milliseconds between two writes. Default: 10 s. */
+  /** Milliseconds between writes. Default: 10 s. */
   readonly everyMs?: number;
 }
 
 /**
- * Opens budgets that are written to the file every 10 s if they have changed, and on dispose. A file that cannot be
- * read is logged and renamed, and the counters start from zero.
+ * Opens budgets that are written to the file every 10 s if they have changed, and on dispose. If the file cannot be
+ * read, logs the error, renames the file, and starts the counters from zero.
  */
 export async function openBudgets({ path, log, everyMs = writeEveryMs }: UsageFileOptions) {
   const budgets = createBudgets(await readUsage(path, log));

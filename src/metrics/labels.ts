@@ -1,6 +1,6 @@
-/** Label values. Callers must not be able to create new ones. */
+/** Label values of the metrics. Callers must not be able to create new values. */
 
-/** Methods of RFC 9110 and PATCH, as in OpenTelemetry. */
+/** The methods of RFC 9110, plus PATCH, as in OpenTelemetry. */
 const methods: ReadonlySet<string> = new Set([
   ...['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'],
 ]);
@@ -17,8 +17,8 @@ export function routeLabel(template: string | undefined): string {
 export const other = 'other';
 
 /**
- * Returns a function that passes the first `most` different values and replaces further ones by `other`, because a
- * provider may list any number of models, and an MCP server any number of tools.
+ * Returns a function that passes through the first `most` distinct values and replaces all others with `other`, because
+ * a provider may list any number of models, and an MCP server any number of tools.
  */
 export function bounded(most: number): (value: string) => string {
   const known = new Set<string>();

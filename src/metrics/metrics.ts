@@ -3,14 +3,14 @@ import type { Capability } from '../../engines/contract/index.ts';
 import type { ProblemCode } from '../contract/operations.ts';
 import { problemCodeOf } from '../contract/problems.ts';
 
-/** What became of a transcription that began before the end of its turn. */
+/** The possible outcomes of a transcription that began before the end of its turn. */
 export const earlyOutcomes = ['used', 'discarded', 'failed'] as const;
 export type EarlyOutcome = (typeof earlyOutcomes)[number];
 
-/** Reason of a failure: a problem code, or `cancelled` if the caller has disconnected. */
+/** The reason for a failure: a problem code, or `cancelled` if the caller disconnected. */
 export type ErrorType = ProblemCode | 'cancelled';
 
-/** Returns the reason of a failure. After an abort, any error but a problem is a consequence of the abort. */
+/** Returns the reason of a failure. After an abort, any error other than a problem is a consequence of the abort. */
 export function errorTypeOf(error: unknown, signal: AbortSignal): ErrorType {
   const code = problemCodeOf(error);
   return code === 'internal-error' && signal.aborted ? 'cancelled' : code;
@@ -21,7 +21,7 @@ export interface RequestFacts {
   readonly method: string;
   /** The path template in the contract; absent if no operation matched. */
   readonly route?: string | undefined;
-  /** Probes count as requests in flight, but are left out of the histogram, where they would dominate. */
+  /** Probes count as requests in flight, but are excluded from the histogram, which they would dominate. */
   readonly isProbe: boolean;
   readonly operation?: string | undefined;
   /** The name of the API key, never an address. */
@@ -32,7 +32,7 @@ export interface RequestFacts {
   readonly error?: ErrorType | undefined;
 }
 
-/** A finished call of an engine. */
+/** A finished call to an engine. */
 export interface CallFacts {
   readonly capability: Capability;
   /** The name of the engine instance. */
@@ -64,7 +64,7 @@ export interface QueueState {
 
 /** The recording points of one call queue. */
 export interface QueueMetrics {
-  /** Called when a call starts. `waitedMs`: 0 if it did not wait. */
+  /** Called when a call starts. `waitedMs` is 0 if the call did not wait. */
   started(waitedMs: number): void;
   refused(reason: QueueRefusal): void;
 }
@@ -74,11 +74,11 @@ export interface FleetState {
   /** Whether Redis responds and accepts writes. */
   readonly isRedisUp: boolean;
   readonly engines: readonly FleetEngineState[];
-  /** Undefined while Redis is unavailable or accepts no writes, and for a moment afterwards. */
+  /** Number of nodes. Undefined while Redis is unavailable or accepts no writes, and for a moment afterwards. */
   readonly nodes: { readonly fronts: number; readonly workers: number } | undefined;
 }
 
-/** Transcriptions of an engine instance that runs on workers. */
+/** The transcriptions of an engine instance that runs on workers. */
 export interface FleetEngineState {
   readonly engine: string;
   /** Counts for the whole fleet; undefined when `nodes` is. */
@@ -94,15 +94,15 @@ export interface ResidentState {
   readonly engine: string;
   readonly name: string;
   readonly isLoaded: boolean;
-  /** Bytes of the memory budget that it holds; 0 while it is not loaded. */
+  /** Bytes of the memory budget that the program holds; 0 while it is not loaded. */
   readonly bytes: number;
   readonly loads: number;
   readonly loadSeconds: number;
-  /** Number of times that the program has exited by itself. */
+  /** Number of times that the program has exited on its own. */
   readonly crashes: number;
 }
 
-/** State that is read when the metrics are rendered. Reading it calls no engine. */
+/** State that is read when the metrics are rendered. Reading it does not call any engine. */
 export interface MetricSources {
   availability(): readonly { readonly engine: string; readonly model: string; readonly available: boolean }[];
   clips(): { readonly count: number; readonly bytes: number };
@@ -112,30 +112,30 @@ export interface MetricSources {
   sessions?(): number;
   mcpServers(): readonly { readonly name: string; readonly isUp: boolean }[];
   residents(): readonly ResidentState[];
-  /** Reads the state of the fleet from Redis, within its timeout; never rejects. Absent without a fleet. */
+  /** Reads the state of the fleet from Redis within a timeout. Never rejects. Absent without a fleet. */
   fleet?: (() => Promise<FleetState>) | undefined;
 }
 
-/** Recording points for the parts of the service. Absent if metrics are off. */
+/** Recording points for all parts of the service. Absent if metrics are off. */
 export interface Metrics {
   requestStarted(method: string): void;
   requestEnded(facts: RequestFacts): void;
   /** Records input that could not be parsed as a request, and connections over the limit. */
   requestRefused(status: number, error: ErrorType): void;
   callEnded(facts: CallFacts): void;
-  /** Records a transcribed part of a job. */
+  /** Records that a part of a job has been transcribed. */
   jobPartEnded(audioMs: number): void;
-  /** Records that a job waits to retry a part. */
+  /** Records that a job is waiting to retry a part. */
   jobPartRetried(): void;
-  /** Records a session of live transcription at its end. */
+  /** Records a live transcription session when it ends. */
   sessionEnded(ms: number): void;
   /** Records a transcribed turn of a session, including a failed one. */
   turnEnded(): void;
   /** Records a transcription that began before the end of its turn. */
   earlyEnded(outcome: EarlyOutcome): void;
-  /** Records a call of a tool. `name`: a tool that the run was offered, or `other`. */
+  /** Records a tool call. `name` is the name of a tool that the run was offered, or `other`. */
   toolEnded(name: string, ok: boolean): void;
-  /** Records a request that a limit of the key has rejected; `policy` as in RateLimit-Policy. */
+  /** Records a request that a limit of the key rejected. `policy` is the name as in RateLimit-Policy. */
   keyLimited(key: string, policy: string): void;
   /** Adds the queue of an engine instance. `state` is read when the metrics are rendered. */
   openQueue(engine: string, state: () => QueueState): QueueMetrics;

@@ -1,4 +1,6 @@
-/** Stores the metrics and renders them in the text format of Prometheus. The only file that uses prom-client. */
+/**
+ * Stores the metrics and renders them in the text format of Prometheus. This is the only file that uses prom-client.
+ */
 import { createRequire } from 'node:module';
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'prom-client';
 import { Histogram, type HistogramRow } from './histogram.ts';
@@ -19,11 +21,11 @@ import { metricsTable as table } from './table.ts';
 
 export interface PrometheusMetrics extends Metrics {
   readonly mediaType: string;
-  /** Returns the metrics as text. Calls no engine. */
+  /** Resolves with the metrics as text. Does not call any engine. */
   render(): Promise<string>;
 }
 
-/** Maximum number of label values, well above the number of models and tools of a typical service. */
+/** Maximum numbers of label values, well above the numbers of models and tools of a typical service. */
 const maxModels = 1_000;
 const maxTools = 500;
 
@@ -103,7 +105,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   };
 }
 
-/** Creates the metrics that are updated by events. */
+/** Creates the metrics that events update. */
 function createKept(registry: Registry) {
   const histogram = <Label extends string>(row: HistogramRow<Label>) => {
     const made = new Histogram(row);
@@ -135,7 +137,7 @@ function createKept(registry: Registry) {
   };
 }
 
-/** Creates the metrics that are read from their source when the metrics are rendered. */
+/** Creates the metrics whose values are read from their source at rendering. */
 function createGauges(registry: Registry) {
   const active = new Map<string, number>();
   const queues: { readonly engine: string; readonly state: () => QueueState }[] = [];
@@ -154,7 +156,7 @@ function createGauges(registry: Registry) {
       },
     });
 
-  /** Creates a counter whose value is kept by its source. */
+  /** Creates a counter whose source keeps the value. */
   const sourced = <Label extends string>(
     row: Row<Label>,
     read: () => Iterable<readonly [Readonly<Record<Label, string>>, number]>,
@@ -211,7 +213,7 @@ function createGauges(registry: Registry) {
     table.residentCrashes,
     ofResidents(({ crashes }) => crashes),
   );
-  /** Adds the fleet metrics. Added only in a fleet, because a gauge without labels is 0 until it is set. */
+  /** Adds the fleet metrics. Called only in a fleet, because a gauge without labels is 0 until it is set. */
   function addFleet(): void {
     const engineGauge = (family: Parameters<typeof gauge>[0], read: (state: FleetEngineState) => number | undefined) =>
       gauge(family, () =>
@@ -243,7 +245,7 @@ function createGauges(registry: Registry) {
     requestStarted: (method: string) => addActive(method, 1),
     requestEnded: (method: string) => addActive(method, -1),
     addQueue: (engine: string, state: () => QueueState) => void queues.push({ engine, state }),
-    /** Reads the sources that are asynchronous. */
+    /** Reads the asynchronous sources. */
     async refresh() {
       fleet = await sources?.fleet?.();
     },
@@ -254,7 +256,10 @@ function createGauges(registry: Registry) {
   };
 }
 
-/** A model id that an engine serves for several capabilities counts as available if it is available for all of them. */
+/**
+ * A model id that an engine serves for several capabilities counts as available only if it is available for all of
+ * them.
+ */
 function availability(sources: MetricSources | undefined) {
   const found = new Map<string, readonly [labels: { engine: string; model: string }, value: number]>();
   for (const { engine, model, available } of (sources?.availability() ?? []).slice(0, maxModels)) {
@@ -273,7 +278,7 @@ function configOf<Label extends string>({ name, help, labels }: Row<Label>, regi
 
 const { version } = createRequire(import.meta.url)('@parlance/server/package.json') as { readonly version: string };
 
-/** Default gauges that are left out because they are named like counters, which `promtool check metrics` rejects. */
+/** Default gauges that are omitted because their names look like counters, which `promtool check metrics` rejects. */
 const misnamed = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
 /** Adds metrics of this process, without its children (whisper-cli, ffmpeg, espeak-ng). */

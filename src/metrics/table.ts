@@ -1,6 +1,6 @@
 /**
- * All metrics of the service: name, labels, buckets. HTTP and chat metrics are named by OpenTelemetry's semantic
- * conventions (for chats, those for GenAI), in the spelling of Prometheus. docs/reference/metrics.md is generated from
+ * All metrics of the service: name, labels, buckets. The names of HTTP and chat metrics follow OpenTelemetry's semantic
+ * conventions (for chats, the GenAI conventions), in Prometheus spelling. docs/reference/metrics.md is generated from
  * this table.
  */
 
@@ -9,11 +9,11 @@ interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds of the buckets; histograms only. */
+  /** Upper bounds of the buckets, for histograms only. */
   readonly buckets?: readonly number[];
 }
 
-/** Up to TRANSCRIBE_TIMEOUT, the longest request. */
+/** Buckets up to the longest request, which TRANSCRIBE_TIMEOUT limits. */
 const requestSeconds = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 600,
 ] as const;

@@ -1,4 +1,4 @@
-/** Resolves the model of a request. Ids that apps hard-code mean the configured default. */
+/** Resolves the model of a request. Ids that apps hard-code resolve to the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
 import { findOpenAiAudioModel } from '../../lib/openai-audio-models.ts';
@@ -11,12 +11,12 @@ import type { Services } from '../handlers/dependencies.ts';
 
 export const capabilities = ['chat', 'transcription', 'speech'] as const;
 
-/** Whether apps hard-code this id of OpenAI's: it means the default. */
+/** Whether this is an OpenAI id that apps hard-code, which resolves to the default. */
 export function isAlias(capability: Capability, named: string): boolean {
   return findOpenAiAudioModel(named)?.capability === capability;
 }
 
-/** OpenAI's voices. They mean the default voice of a model that has no voice of that name. */
+/** OpenAI's voices. If a model has no voice of that name, they resolve to its default voice. */
 export const voiceAliases: readonly string[] = [
   'alloy',
   'ash',
@@ -36,8 +36,8 @@ export const voiceAliases: readonly string[] = [
 /**
  * Returns the model that a request names, or the default: an entry with that id, then the entry that `compatAliases`
  * maps it to, then the default for an id that apps hard-code. Throws `invalid-request` for a model of another
- * capability, and the errors of `chooseModel`: the API key must permit the entry, not the alias. `pointer` is where the
- * body of the request names it.
+ * capability, and the errors of `chooseModel`: the API key must permit the entry, not the alias. `pointer` is the
+ * location of the model's name in the request body.
  */
 export function resolveModel<C extends Capability>(
   services: AliasServices,
@@ -58,7 +58,7 @@ export function resolveModel<C extends Capability>(
   return choose(named);
 }
 
-/** Whether a request uses the configured default: it names no model, or one that apps hard-code. */
+/** Whether a request uses the configured default because it names no model or one that apps hard-code. */
 export function leavesModel(
   { compatAliases }: AliasServices,
   { id }: ServedModel<'speech'>,
@@ -85,15 +85,15 @@ export function findModel<C extends Capability>(
   return served.candidates.find((model) => supports(model, 'diarize')) ?? meant;
 }
 
-/** The model that the settings name for an id, else for the id without the date of its snapshot. */
+/** Returns the model that the settings map an id to, otherwise the model for the id without its snapshot date. */
 function targetOf(compatAliases: AliasServices['compatAliases'], named: string): string | undefined {
   return compatAliases.get(named) ?? compatAliases.get(findOpenAiAudioModel(named)?.id ?? named);
 }
 
-/** This alias means the first model that distinguishes speakers, if the default does not. */
+/** This alias resolves to the first model that distinguishes speakers, if the default does not. */
 const diarizing = 'gpt-4o-transcribe-diarize';
 
-/** Throws a `RegistryError` for an alias of an entry that no engine serves, unless an engine may still list it. */
+/** Throws a `RegistryError` if an alias maps to an entry that no engine serves, unless an engine may still list it. */
 export function checkAliases({ registry, compatAliases }: AliasServices): void {
   const ids = capabilities.flatMap((capability) => registry.of(capability).all.map(({ id }) => id));
   const isServed = (target: string) =>
@@ -110,8 +110,8 @@ function wrongKind(named: string, capability: Capability, pointer: string): Prob
 }
 
 /**
- * Returns the voice of a request for a speech model; undefined: the default. Other unknown names are returned as they
- * are: they are rejected later, unless the model lists no voices, such as OpenAI's own.
+ * Returns the voice that a request selects for a speech model; undefined means the default. Other unknown names are
+ * returned unchanged and rejected later, unless the model (such as OpenAI's own) lists no voices.
  */
 export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | null | undefined): string | undefined {
   if (named == null || named === '') return undefined;
@@ -120,12 +120,12 @@ export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | n
   return !mayHaveIt && voiceAliases.includes(named) ? undefined : named;
 }
 
-/** `X-Parlance-Model`: the id of the entry that is used, as ASCII. */
+/** Returns the header `X-Parlance-Model`: the id of the entry in use, encoded as ASCII. */
 export function modelHeader({ id }: ServedModel): { 'X-Parlance-Model': string } {
   return { 'X-Parlance-Model': encodeURI(id) };
 }
 
-/** `X-Parlance-Ignored`: fields that had no effect. */
+/** Returns the header `X-Parlance-Ignored`, which lists the fields that had no effect. */
 export function ignoredHeader(fields: readonly string[]): { 'X-Parlance-Ignored'?: string } {
   return fields.length > 0 ? { 'X-Parlance-Ignored': fields.join(', ') } : {};
 }

@@ -4,7 +4,7 @@ import type { RunFormat } from '../chat/run.ts';
 import { createStepJoin } from '../chat/step-join.ts';
 import type { Schemas } from './operations.ts';
 
-/** The fields that an answer and each of its chunks share. */
+/** The fields that a whole answer and each chunk of a streamed answer share. */
 export interface AnswerFacts {
   readonly id: string;
   /** Seconds since 1970. */
@@ -12,7 +12,7 @@ export interface AnswerFacts {
   readonly model: string;
 }
 
-/** Creates a format whose only event is the whole answer. */
+/** Creates a format that yields a single event: the whole answer. */
 export function createAnswer(facts: AnswerFacts): RunFormat<Schemas['ChatCompletion']> {
   const joinContent = createStepJoin();
   const joinReasoning = createStepJoin();
@@ -50,7 +50,9 @@ export function toWireCall({ id, name, arguments: json }: ToolCall): Schemas['To
   return { id, type: 'function', function: { name, arguments: json } };
 }
 
-/** Returns zeros if the provider reports no usage, because apps read these fields without a check. */
+/**
+ * Returns zeros if the provider reports no usage, because apps read these fields without checking whether they exist.
+ */
 export function toUsage(usage: Usage | null): Schemas['CompletionUsage'] {
   return {
     prompt_tokens: usage?.promptTokens ?? 0,

@@ -1,4 +1,4 @@
-/** The answer of a chat completion in chunks. */
+/** The streamed answer of a chat completion, in chunks. */
 import type { ChatResult } from '../../engines/contract/index.ts';
 import type { RunFormat } from '../chat/run.ts';
 import { createStepJoin } from '../chat/step-join.ts';
@@ -46,7 +46,7 @@ export function createChunks(facts: AnswerFacts, { withUsage }: { readonly withU
   };
 }
 
-/** False for the first chunk, which only announces the run. */
+/** Returns false for the first chunk, which only announces the run. */
 export function isFromProvider({ choices: [choice] }: Chunk): boolean {
   return choice?.delta.role === undefined;
 }

@@ -1,4 +1,4 @@
-/** Converts the messages of a chat completion to those of the engine contract. */
+/** Converts the messages of a chat completion to messages of the engine contract. */
 import type { Message, MessagePart, ToolCall } from '../../engines/contract/index.ts';
 import { invalid } from '../contract/problems.ts';
 import { contentOf, imageField, toImage, unsupportedPart } from './content-parts.ts';
@@ -18,7 +18,7 @@ export interface Conversation {
   readonly imageField: string | undefined;
 }
 
-/** Throws for content that engines do not accept, and for tool calls and tool messages that do not match. */
+/** Throws for content that engines do not accept, and for mismatched tool calls and tool messages. */
 export function toMessages(given: readonly GivenMessage[]): Conversation {
   const pairing = createPairing();
   const messages = given.map((message, index) => toMessage(message, `/messages/${index}`));
@@ -54,7 +54,9 @@ function toMessage(given: GivenMessage, at: string): Message {
   }
 }
 
-/** The error for `functions`, the old name of tools. Some apps still send it, and have a switch to use tools. */
+/**
+ * Returns the error for `functions`, the old name of tools. Some apps still send it but have a setting to use tools.
+ */
 export function legacy(field: string): Error {
   return unsupportedParameter(field, 'is not supported: send functions as tools (turn on "use tools" in your app)');
 }
@@ -101,7 +103,7 @@ export function checkLength(messages: readonly Message[], pointer: string): void
     content,
     ...toolCalls.flatMap((call) => [call.name, call.arguments]),
   ]);
-  // UTF-16 code units first: they are cheap to count, and never fewer than code points.
+  // Counts UTF-16 code units first, which is cheap, and there are never fewer of them than code points.
   const sum = (lengthOf: (text: string) => number) => texts.reduce((length, text) => length + lengthOf(text), 0);
   if (sum(({ length }) => length) <= maxCharacters || sum(codePointsOf) <= maxCharacters) return;
   throw invalid('body', pointer, `must not have more than ${maxCharacters} characters in all`);
@@ -117,7 +119,10 @@ function codePointsOf(text: string): number {
 
 // -------------------------------------------------------------------------------------------- calls and answers
 
-/** Checks that every call is answered directly after its message, and that every answer has a call. Ids may repeat. */
+/**
+ * Checks that every call is answered directly after its message, and that every answer belongs to a call. Ids may
+ * repeat.
+ */
 function createPairing() {
   let first: string | undefined;
   let calling = '';

@@ -1,4 +1,4 @@
-/** Converts the request of a chat completion to a call of the engine contract. */
+/** Converts a chat completion request to a call of the engine contract. */
 import { providerFields, type ChatCall } from '../../engines/contract/index.ts';
 import { requireSupport, supports } from '../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
@@ -13,9 +13,9 @@ type Request = Schemas['ChatCompletionRequest'];
 
 export interface PlannedChat {
   readonly call: Omit<ChatCall, 'model'>;
-  /** True if the tools are the caller's. The tools of the service are then not offered. */
+  /** True if the caller sends its own tools. The service's tools are then not offered. */
   readonly isCallersLoop: boolean;
-  /** Fields of the request that have no effect. */
+  /** Request fields that have no effect. */
   readonly ignored: readonly string[];
 }
 
@@ -69,7 +69,7 @@ function refuseUnsupported(body: Request): void {
 
 type ProviderFields = NonNullable<ChatCall['provider']>;
 
-/** Returns the provider fields with values other than the default; undefined if there are none. */
+/** Returns the provider fields that differ from their defaults; undefined if there are none. */
 function providerFieldsOf(body: Request): ProviderFields | undefined {
   let fields: Record<string, unknown> | undefined;
   for (const name of providerFields) {
@@ -81,7 +81,7 @@ function providerFieldsOf(body: Request): ProviderFields | undefined {
   return fields;
 }
 
-/** Whether the value is the default, which is not sent because a provider may not know the field. */
+/** Whether the value is the default. Defaults are not sent, because a provider may not know the field. */
 function isDefault(name: string, value: unknown): boolean {
   if (name === 'stop') return Array.isArray(value) && value.length === 0;
   return name === 'response_format' && (value as { type?: unknown }).type === 'text';

@@ -1,4 +1,4 @@
-/** Chat completions: the runs of the native API in OpenAI's shape. */
+/** Chat completions: runs of the native API in OpenAI's format. */
 import { answer } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { requireOperation } from '../keys/permissions.ts';

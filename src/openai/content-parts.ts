@@ -1,4 +1,4 @@
-/** Parts of messages that are not text. Images are data URLs: nothing is ever fetched. */
+/** Non-text parts of messages. Images must be data URLs, so nothing is ever fetched. */
 import { imageTypes, type ImagePart, type Message, type MessagePart } from '../../engines/contract/index.ts';
 import { invalid } from '../contract/problems.ts';
 import { supports } from '../engine-host/models/model-selection.ts';
@@ -8,7 +8,7 @@ import { UnsupportedValue } from './errors.ts';
 /** Maximum number of base64 digits of an image: 10 MB. */
 const maxImageDigits = Math.ceil((10 * 1024 * 1024) / 3) * 4;
 
-/** The first bytes of each type, as Latin-1. */
+/** The first bytes of each image type, as Latin-1. */
 const signatures: Readonly<Record<ImagePart['mediaType'], RegExp>> = {
   // eslint-disable-next-line no-control-regex -- they are bytes
   'image/png': /^\x89PNG\r\n\x1a\n/,
@@ -45,7 +45,7 @@ export function imageField({ parts = [] }: Message, field: string): string | und
   return index < 0 ? undefined : `${field}/${index}`;
 }
 
-/** Throws for a model without image support, which would make up an answer. */
+/** Throws if the model does not support images, because it would make up an answer. */
 export function requireImages(model: ServedModel<'chat'>, field: string): void {
   if (supports(model, 'images')) return;
   throw new UnsupportedValue(field, `is an image, which the model "${model.id}" does not support`);

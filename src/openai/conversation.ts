@@ -1,4 +1,4 @@
-/** Builds the messages of a conversation from its items: texts, calls and their outputs. */
+/** Builds the messages of a conversation from its items: texts, tool calls and their outputs. */
 import type { Message, ToolCall } from '../../engines/contract/index.ts';
 import { shorten } from '../../lib/text.ts';
 import { invalid } from '../contract/problems.ts';
@@ -12,7 +12,10 @@ interface OpenCall {
   readonly at: string;
 }
 
-/** Joins each call to the preceding message. Every call needs one output before the next message. Ids may repeat. */
+/**
+ * Joins each call to the preceding message. Every call must have exactly one output before the next message. Ids may
+ * repeat.
+ */
 export function createConversation() {
   const messages: Message[] = [];
   let toolField: string | undefined;
@@ -28,8 +31,8 @@ export function createConversation() {
   }
 
   /**
-   * Removes and returns the last message if it is the assistant's, or else a new one, so that calls can be joined to
-   * it.
+   * Removes and returns the last message if it is the assistant's, otherwise returns a new one, so that calls can be
+   * joined to it.
    */
   function takeAssistantMessage(): Message {
     const last = messages.at(-1);

@@ -16,14 +16,14 @@ class NamedError extends ProblemError {
   }
 }
 
-/** A known kind of value that no model supports, such as an image in a message. */
+/** The error for a known kind of value that no model supports, such as an image in a message. */
 export class UnsupportedValue extends NamedError {
   constructor(pointer: string, rule: string) {
     super('parameter-not-supported', 'unsupported_value', pointer, rule);
   }
 }
 
-/** A reference to an unknown or expired item. */
+/** The error for a reference to an unknown or expired item. */
 export class ItemNotFound extends NamedError {
   constructor(pointer: string, rule: string) {
     super('not-found', 'item_not_found', pointer, rule);
@@ -37,8 +37,8 @@ export function unsupportedParameter(pointer: string, rule = 'is not supported')
 const withEffects = new WeakSet<AbortSignal>();
 
 /**
- * Marks a request that has had effects, such as a chat whose tools may have run: from now on its failures have
- * `X-Should-Retry: false`. The signal identifies the request.
+ * Marks a request that has had effects, such as a chat whose tools may have run. From now on, its failures have the
+ * header `X-Should-Retry: false`. The signal identifies the request.
  */
 export function markEffects(signal: AbortSignal): void {
   withEffects.add(signal);
@@ -46,7 +46,7 @@ export function markEffects(signal: AbortSignal): void {
 
 type ErrorResponse = Schemas['ErrorResponse'];
 
-/** Returns the answer for a failure. */
+/** Returns the error response for a failure. */
 export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed): AnyAnswer {
   const { code } = problem.body;
   const { status, retryable = false, maxRetryAfter = Infinity } = problems[code].openai;
@@ -87,8 +87,8 @@ function toParam(pointer: string): string | undefined {
 }
 
 /**
- * Names the field as the client knows it, because clients drop the field that a message names. Some details start with
- * it.
+ * Adds the field to the message under the client's name for it, because clients discard `param`. Some details already
+ * start with the field.
  */
 function toMessage(detail: string, pointer = '', param: string | null): string {
   const path = pointer.slice(1);

@@ -1,18 +1,18 @@
 /**
- * How the service treats the fields of requests under /v1. Every model uses the fields of the contract that this table
- * does not list; unknown fields have no effect. The handlers take their lists from this table, and
+ * How the service treats the fields of requests under /v1. Fields of the contract that are missing from this table are
+ * used by every model; unknown fields have no effect. The handlers take their lists from this table, and
  * docs/reference/openai-api.md is generated from it.
  */
 import type { Feature } from '../../engines/contract/index.ts';
 import { parameters } from '../transcription/parameters.ts';
 
-/** Ignored fields are named in X-Parlance-Ignored; refused ones are `parameter-not-supported`. */
+/** Ignored fields are listed in X-Parlance-Ignored; refused fields cause `parameter-not-supported`. */
 export type FieldStatus = 'used' | 'ignored' | 'refused' | `${'ignored' | 'refused'} without ${Feature}`;
 
-/** The status, and a note, such as the values for which the status holds. */
+/** The status, optionally with a note, such as the values to which the status applies. */
 export type FieldRow = FieldStatus | readonly [FieldStatus, string];
 
-/** Rows of the parameters that have a field of their own. */
+/** Rows for the parameters that have their own field. */
 const parameterRows: Readonly<Record<string, FieldRow>> = Object.fromEntries(
   parameters.flatMap(
     ([
@@ -39,7 +39,7 @@ const recording = {
   diarize: ['refused', 'Values other than false.'],
 } as const;
 
-/** OpenAI uses them for its accounts and caches. */
+/** Fields that OpenAI uses for its accounts and caches. */
 const accountFields = {
   user: 'ignored',
   safety_identifier: 'ignored',
@@ -124,7 +124,7 @@ type NamesWith<Op extends keyof Table, Row> = {
   [Name in keyof Table[Op]]: Table[Op][Name] extends Row ? Name : never;
 }[keyof Table[Op]];
 
-/** Names of the fields of an operation that have this status for every model and value. */
+/** Returns the names of the fields of an operation that have this status for every model and value. */
 export function fieldsWith<Op extends keyof Table, S extends FieldStatus>(
   operation: Op,
   status: S,

@@ -1,4 +1,4 @@
-/** Format of the API under /v1. */
+/** The format of the API under /v1. */
 import { openaiContract } from '../contract/document.ts';
 import { limitHeaders } from '../contract/rate-limit.ts';
 import type { ApiFormat } from '../http/api-format.ts';
@@ -9,11 +9,14 @@ export const openaiFormat: ApiFormat = {
   contract: openaiContract,
   readPath: readOpenAIPath,
   toFailure: toErrorAnswer,
-  /** Adds OpenAI's headers for request limits. Token headers are omitted: OpenAI's are per minute, ours per day. */
+  /**
+   * Adds OpenAI's headers for request limits. Token headers are omitted, because OpenAI's limits are per minute and
+   * ours per day.
+   */
   limitHeaders(policies, shown) {
     const headers = limitHeaders(policies, shown);
     const requests = policies.find(({ name }) => name === 'requests');
-    if (!requests?.resetSeconds) return headers; // the window has ended, and the next one is unknown
+    if (!requests?.resetSeconds) return headers; // the window has ended, and the state of the next one is unknown
     return {
       ...headers,
       'x-ratelimit-limit-requests': String(requests.quota),
@@ -36,7 +39,7 @@ function encode(event: unknown): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Returns the event name, which only events of a response have. */
+/** Returns the event name, which only events of the Responses API have. */
 function nameOf(event: unknown): string | undefined {
   const { type } = (event ?? {}) as { readonly type?: string };
   return type?.startsWith('response.') === true ? type : undefined;

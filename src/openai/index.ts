@@ -1,4 +1,4 @@
-/** One definition per operation of the OpenAI-compatible contract; a missing one does not compile. */
+/** One definition per operation of the OpenAI-compatible contract. A missing definition does not compile. */
 import type { Services } from '../handlers/dependencies.ts';
 import { requireTranscription } from '../transcription/run.ts';
 import { createChatCompletion } from './chat.ts';
@@ -15,7 +15,7 @@ import {
   createTranslation,
 } from './transcription.ts';
 
-/** Where an operation has several permissions, the body of the request decides which one it needs. */
+/** If an operation lists several permissions, the request body determines which one is needed. */
 export const openaiOperations: OperationTable<Services> = {
   listModels: { handle: listModels, permissions: Object.values(listings) },
   retrieveModel: { handle: retrieveModel, permissions: Object.values(listings) },

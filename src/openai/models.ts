@@ -10,7 +10,7 @@ import type { Handler, Schemas } from './operations.ts';
 
 type Model = Schemas['Model'];
 
-/** The permission to list the models of each capability. */
+/** The permission that is required to list the models of each capability. */
 export const listings = {
   chat: 'listChatModels',
   transcription: 'listTranscriptionModels',
@@ -33,7 +33,7 @@ export const retrieveModel: Handler<'retrieveModel', Services> = ({ path: { id }
 };
 
 /**
- * `created` of all entries, in seconds since 1970. Entries have no creation time, and clients only need a constant
+ * `created` of all entries, in seconds since 1970. Models have no creation time, and clients only need a constant
  * integer.
  */
 const started = Math.floor(performance.timeOrigin / 1000);
@@ -50,7 +50,7 @@ function modelsOf(capability: Capability, services: Services): Model[] {
   return alias ? [...models, alias] : models;
 }
 
-/** Returns the model that requests with this id use, under the id, which may be an alias. */
+/** Returns the model that requests with this id use. The id, which may be an alias, is kept. */
 function modelNamed(id: string, capability: Capability, services: Services): Model | undefined {
   const meant = mayList(capability, services) ? findModel(services, capability, id) : undefined;
   const [allowed] = allowedModels(meant ? [meant] : []);
@@ -61,7 +61,7 @@ function mayList(capability: Capability, { transcribeEnabled }: Services): boole
   return (capability !== 'transcription' || transcribeEnabled) && mayCall(listings[capability]);
 }
 
-/** Alias of the default model, listed for apps that only show ids that look like OpenAI's. */
+/** Alias of the default model. It is listed for apps that only show ids that look like OpenAI's. */
 const whisper = 'whisper-1';
 
 function toModel({ id, entry, instance }: ServedModel, capability: Capability): Model {

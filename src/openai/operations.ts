@@ -1,4 +1,4 @@
-/** The contract of this API as types; see src/contract/operations.ts. */
+/** The types of this API's contract; see src/contract/operations.ts. */
 import type { components, operations } from '../../generated/openai-api.d.ts';
 import type { AnswerOf, HandlerOf, OperationTableOf, RequestOf } from '../contract/operations.ts';
 

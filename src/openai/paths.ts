@@ -1,5 +1,6 @@
 /**
- * Normalizes the paths under /v1: some apps double slashes, and some append `/v1` to a base URL that already has it.
+ * Normalizes the paths under /v1: some apps double slashes, and some append `/v1` to a base URL that already ends with
+ * it.
  */
 import { ProblemError } from '../contract/problems.ts';
 
@@ -8,14 +9,14 @@ export function isOpenAITarget(target: string): boolean {
   return /^(?:https?:\/\/[^/?#]*)?\/+v1(?:[/?#]|$)/i.test(target);
 }
 
-/** Whether a request target is that of the WebSocket, in any form that `readOpenAIPath` accepts. */
+/** Whether a request target is the path of the WebSocket, in any form that `readOpenAIPath` accepts. */
 export function isSocketTarget(target: string): boolean {
   return /^(?:https?:\/\/[^/?#]*)?\/+v1\/+realtime\/*(?:[?#]|$)/i.test(target);
 }
 
 /**
- * Collapses slashes, removes a trailing slash and encodes an id with slashes as one segment. Throws `not-found` for a
- * doubled `/v1`.
+ * Collapses repeated slashes, removes a trailing slash and encodes an id that contains slashes as one segment. Throws
+ * `not-found` for a doubled `/v1`.
  */
 export function readOpenAIPath(path: string): string {
   const clean = path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
@@ -28,10 +29,10 @@ export function readOpenAIPath(path: string): string {
   return id === undefined ? clean : `/v1/models/${id.replaceAll('/', '%2F')}`;
 }
 
-/** Paths of OpenAI's API that apps request, but this service does not offer. */
+/** Paths of OpenAI's API that apps request but this service does not offer. */
 const elsewhere = /^\/v1\/(embeddings|moderations|files|images|batches|assistants|threads|fine_tuning)(?:\/|$)/;
 
-/** OpenAI's live protocols besides the WebSocket of `/v1/realtime`. */
+/** OpenAI's live protocols other than the WebSocket at `/v1/realtime`. */
 const otherLive = /^\/v1\/(live|realtime\/(calls|sessions|transcription_sessions|translations))(?:\/|$)/;
 
 function hintFor(path: string): string | undefined {

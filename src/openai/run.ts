@@ -10,14 +10,14 @@ type Request = Pick<NativeRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 export type Plan = Omit<RunPlan<never>, 'format'>;
 
 /**
- * Returns the options of the service's own tools for a run; null: none. They are never combined with the caller's
- * tools.
+ * Returns the options of the service's own tools for a run; null if the run has none. They are never combined with the
+ * caller's tools.
  */
 export function ownTools(services: Services, isCallersLoop: boolean, choice: unknown): RunPlan<never>['tools'] {
   return services.compatTools && !isCallersLoop && choice !== 'none' ? { readAloud: false } : null;
 }
 
-/** Resolves with the only event of the format. */
+/** Runs to the end, and resolves with the only event of the format. */
 export async function runWhole<Answer>(
   request: Request,
   services: Services,
@@ -29,7 +29,7 @@ export async function runWhole<Answer>(
   throw new Error('a run has neither failed nor completed');
 }
 
-/** Passes on the content of a step when the step is over, without what was retracted. */
+/** Holds the content of each step until the step is over, and omits retracted content. */
 function withoutRetracted<Event>(format: RunFormat<Event>): RunFormat<Event> {
   let held: AgentEvent[] = [];
   return {
@@ -54,7 +54,7 @@ function withoutRetracted<Event>(format: RunFormat<Event>): RunFormat<Event> {
   };
 }
 
-/** Resolves with the events once the first one from the provider has arrived, or after `streamHoldMs`. */
+/** Resolves with the events once the first event from the provider has arrived, or after `streamHoldMs`. */
 export async function runStreamed<Event>(
   request: Request,
   services: Services,
@@ -67,8 +67,8 @@ export async function runStreamed<Event>(
 }
 
 /**
- * Marks the request once the provider has begun to answer: tools may have run, so clients must not retry a later
- * failure.
+ * Marks the request once the provider has begun to answer. Tools may have run by then, so clients must not retry after
+ * a later failure.
  */
 function markingEffects<Event>(format: RunFormat<Event>, signal: AbortSignal): RunFormat<Event> {
   let hasBegun = false;

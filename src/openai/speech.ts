@@ -41,22 +41,22 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
     : answer({ ...head, mediaType: audio.mediaType, body: spooled });
 };
 
-/** Adds the field to an engine error, which has none. Only the speed can be at fault here. */
+/** Adds the field to an engine error, because engine errors name no field. Here, only the speed can be at fault. */
 function placed(error: unknown): unknown {
   if (!EngineError.is(error) || error.code !== 'parameter-not-supported') return error;
   const blame = inBody('/speed', 'must be a speed that the model has');
   return new ProblemError(error.code, error.message, { cause: error, ...blame });
 }
 
-/** Home Assistant sends "None" (Python's null) without instructions. */
+/** If there are no instructions, Home Assistant sends "None" (Python's null). */
 function readInstructions(text: SpeechRequest['instructions']): string | undefined {
   return text == null || text === '' || text === 'None' ? undefined : text;
 }
 
-/** Engines do not count tokens. */
+/** Zeros, because speech engines do not count tokens. */
 const noUsage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 } as const;
 
-/** The audio in base64, piece by piece. */
+/** Yields the audio in base64, piece by piece. */
 async function* toSpeechEvents(audio: AsyncIterable<Uint8Array>): AsyncGenerator<Schemas['SpeechEvent']> {
   for await (const { buffer, byteOffset, length } of audio) {
     yield { type: 'speech.audio.delta', audio: Buffer.from(buffer, byteOffset, length).toString('base64') };

@@ -9,12 +9,12 @@ export function toJson({ text, language, durationMs }: Transcript): Schemas['Tra
   return { text, languages: languagesOf(language), ...usageOf(durationMs) };
 }
 
-/** The languages that the model heard, as `gpt-transcribe` returns them. */
+/** Returns the detected languages in the form that `gpt-transcribe` uses. */
 export function languagesOf(language: string | null): Schemas['TranscriptionLanguage'][] {
   return language === null ? [] : [{ code: language }];
 }
 
-/** Includes segments and words if the transcript has them. */
+/** Converts a transcript to `verbose_json`, including its segments and words, if any. */
 export function toVerboseJson(
   { text, language, durationMs, segments, words }: Transcript,
   task: Task = 'transcribe',
@@ -32,7 +32,7 @@ export function toVerboseJson(
   };
 }
 
-/** Converts `turns`, the speaker turns that the provider reports. */
+/** Converts a transcript to `diarized_json`. `turns` are the speaker turns that the provider reports. */
 export function toDiarizedJson({ text, durationMs = 0, turns = [] }: Transcript): Schemas['DiarizedTranscription'] {
   const segments = turns.map(({ startMs, endMs, text, speaker }, index) => ({
     ...{ type: 'transcript.text.segment' as const, id: `seg_${index}` },
@@ -49,7 +49,7 @@ function usageOf(durationMs: number | undefined): Pick<Schemas['Transcription'],
 /** Strict clients (AI SDK) reject segments without these internal values of Whisper, which engines do not report. */
 const placeholders = { temperature: 0, avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 } as const;
 
-/** Includes the spaces between segments, so that they concatenate to the text, as Whisper's do. */
+/** Includes the spaces between segments, so that, as with Whisper, the segments concatenate to the text. */
 function toSegments(segments: readonly TimedText[], whole: string): Schemas['TranscriptionSegment'][] {
   const spaces = spacesBefore(segments, whole);
   return segments.map(({ startMs, endMs, text }, id) => {

@@ -1,4 +1,4 @@
-/** Reads the fields of a form with a recording. */
+/** Reads the form fields that accompany a recording. */
 import { timestampKinds, type Feature, type KnownSpeaker, type TimestampKind } from '../../engines/contract/index.ts';
 import { FormReader, isFalse } from '../contract/form-reader.ts';
 import type { FormFields } from '../contract/operations.ts';
@@ -18,11 +18,11 @@ export interface RequestedTranscription {
   readonly task: Task;
   readonly model: string | undefined;
   readonly parameters: TranscriptionParameters;
-  /** Features that the response needs, and the field that asks for each. */
+  /** Features that the response requires, each with the field that requests it. */
   readonly required: Readonly<Partial<Record<Feature, string>>>;
   readonly format: Format;
   readonly stream: boolean;
-  /** Line limits for srt and vtt; undefined: one cue per segment. */
+  /** Line limits for srt and vtt; undefined means one cue per segment. */
   readonly shape: CueShape | undefined;
   /** Names of fields that have no effect with any model. */
   readonly ignored: ReadonlySet<string>;
@@ -30,12 +30,12 @@ export interface RequestedTranscription {
 
 const hintNames = fieldsWith('createTranscription', 'ignored');
 
-/** Fields that are rejected because they would change the answer. Apps send false for those that are off. */
+/** Fields that are rejected because they would change the answer. Apps send false for fields that are turned off. */
 const refusedNames = [...fieldsWith('createTranscription', 'refused'), 'diarize'];
 
 /**
- * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules about two fields are checked
- * only if the form is `complete`, because the other field may follow.
+ * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules that involve two fields are
+ * checked only if the form is `complete`, because the other field may still follow.
  */
 export function readTranscriptionFields(
   fields: FormFields,
@@ -84,7 +84,7 @@ export function readTranscriptionFields(
   };
 }
 
-/** The words of a translation have no timestamps, since they were not spoken. */
+/** The words of a translation have no timestamps, because they were not spoken. */
 const notForTranslations = fieldsWith('createTranslation', 'refused');
 
 export type RequestedTranslation = RequestedTranscription & { readonly format: PlainFormat };
@@ -129,7 +129,7 @@ function readGranularities(values: readonly string[]): readonly TimestampKind[] 
 const maxSpeakers = 4;
 const maxSpeakerName = 64;
 
-/** Rules about both fields are checked only if the form is `complete`. */
+/** Rules that involve both fields are checked only if the form is `complete`. */
 function readKnownSpeakers(form: FormReader, { complete }: { complete: boolean }): readonly KnownSpeaker[] {
   const names = form.all('known_speaker_names');
   const references = form.all('known_speaker_references');

@@ -1,4 +1,7 @@
-/** POST /v1/audio/transcriptions and /v1/audio/translations: the form as apps send it, the formats, the stream. */
+/**
+ * POST /v1/audio/transcriptions and /v1/audio/translations: the form that apps send, the response formats, and
+ * streaming.
+ */
 import type { Feature } from '../../engines/contract/index.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields } from '../contract/operations.ts';
@@ -18,8 +21,8 @@ import { toFormat, toPlainFormat } from './transcript-formats.ts';
 import { readTranscriptionFields, readTranslationFields, type RequestedTranscription } from './transcription-fields.ts';
 
 /**
- * Checks the fields that precede the recording, before it is stored. Throws for an invalid value, and for a named model
- * that lacks a requested feature. Other fields may follow the recording.
+ * Checks the fields that precede the recording, before the recording is stored. Throws for an invalid value, and for a
+ * named model that lacks a requested feature. Other fields may follow the recording.
  */
 export function checkRecordingFields(fields: FormFields, services: Services): void {
   const requested = readTranscriptionFields(fields, { complete: false });
@@ -52,12 +55,12 @@ function operationOf({ stream }: RequestedTranscription) {
   return stream ? 'streamTranscription' : 'createTranscription';
 }
 
-/** As for a transcription. */
+/** Like `checkRecordingFields`, but for translations. */
 export function checkTranslationFields(fields: FormFields, services: Services): void {
   expectRecording(readTranslationFields(fields, { complete: false }), services);
 }
 
-/** A recording in any language, its transcript in English. */
+/** Transcribes a recording in any language to English text. */
 export const createTranslation: Handler<'createTranslation', Services> = async (
   { body: { file: recording, ...fields }, signal },
   services,
@@ -69,8 +72,8 @@ export const createTranslation: Handler<'createTranslation', Services> = async (
 };
 
 /**
- * Throws if a named model lacks a requested feature, and warms up the model before the recording arrives: the default, if
- * a field that follows the recording does not name another one.
+ * Throws if a named model lacks a requested feature, and warms up the model before the recording arrives: if no model
+ * is named, the default, although a later field may still name another one.
  */
 function expectRecording(requested: RequestedTranscription, services: Services): void {
   const { model: named } = requested;
@@ -83,7 +86,7 @@ function expectRecording(requested: RequestedTranscription, services: Services):
   warmUp(model);
 }
 
-/** Returns the model of a form, what the engine gets, and the response headers. */
+/** Returns the model of a form, the parameters for the engine, and the response headers. */
 function openCall(requested: RequestedTranscription, services: Services) {
   const model = resolveModel(services, 'transcription', requested.model);
   const { call, ignored } = fitForm(model, requested);
@@ -92,7 +95,7 @@ function openCall(requested: RequestedTranscription, services: Services) {
   return { model, call, headers: { ...modelHeader(model), ...ignoredHeader([...names]) } };
 }
 
-/** Throws `parameter-not-supported` for what changes the answer and is not supported. */
+/** Throws `parameter-not-supported` for unsupported parameters that would change the answer. */
 function fitForm(model: ServedModel<'transcription'>, { parameters, required }: RequestedTranscription): Fitted {
   for (const [feature, pointer] of Object.entries(required)) requireSupport(model, feature as Feature, pointer);
   return fit(model, parameters, 'openai');

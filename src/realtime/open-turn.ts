@@ -1,4 +1,4 @@
-/** A turn: its recording, its early transcription, and its one end. */
+/** A turn: its recording, its early transcription, and its end. */
 import { randomBytes } from 'node:crypto';
 import type { Recording } from '../../engines/contract/index.ts';
 import { ignore } from '../../lib/errors.ts';
@@ -8,15 +8,21 @@ import { chooseTranscriptionModel, type TranscriptionServices } from '../transcr
 import type { TurnRecording } from './turn-recording.ts';
 import { lastRunMs, startTurnRun, type TurnRun } from './turn-run.ts';
 
-/** `model` is the id of an entry, by default the default model. The others are hints that the model supports. */
+/**
+ * `model` is the id of an entry; if absent, the default model is used. The other fields are hints that the model
+ * supports.
+ */
 export type Hints = { readonly model?: string | undefined } & TranscriptionParameters;
 
-/** Times are milliseconds of sound since the start of the session. */
+/** Times are in milliseconds of audio since the start of the session. */
 export type TurnEvent = { readonly turn: string } & TurnProgress;
 
 type TurnProgress =
   | { readonly type: 'started' | 'stopped'; readonly ms: number }
-  /** `voice`: the first one in a turn that the client commits. `forgotten`: the turn has no further events. */
+  /**
+   * `voice`: the first voice in a turn that the client commits. `forgotten`: the turn was discarded and has no further
+   * events.
+   */
   | { readonly type: 'voice' | 'committed' | 'forgotten' }
   | { readonly type: 'delta'; readonly text: string }
   | Completed
@@ -30,9 +36,12 @@ interface Completed {
 }
 
 export interface TurnServices extends TranscriptionServices {
-  /** Counts a turn. Throws `rate-limited` or `quota-exceeded` if a limit of the current API key permits no further one. */
+  /**
+   * Counts a turn. Throws `rate-limited` or `quota-exceeded` if a limit of the current API key does not permit another
+   * turn.
+   */
   readonly allowTurn?: (() => Promise<void>) | undefined;
-  /** Throws `quota-exceeded` if the current API key has used up its budget of audio. */
+  /** Throws `quota-exceeded` if the current API key has used up its audio budget. */
   readonly requireAudioBudget?: (() => Promise<void>) | undefined;
 }
 
@@ -43,27 +52,27 @@ export interface TurnContext {
   /** Aborts all work of the session. */
   readonly signal: AbortSignal;
   readonly emit: (event: TurnEvent) => void;
-  /** Adds work that the session waits for at its end. */
+  /** Adds work for which the session waits before it ends. */
   readonly track: (work: Promise<void>) => void;
 }
 
-/** A transcription of the turn so far, as long as nothing more has been said. */
+/** A transcription of the turn so far, which is valid only until more is said. */
 interface EarlyRun {
   readonly run: TurnRun;
-  /** Sound that it transcribes. */
+  /** Milliseconds of audio that it transcribes. */
   readonly ms: number;
 }
 
 /** Early transcription is skipped for a model whose last run took longer than this. */
 const maxEarlyMs = 800;
 
-/** Ends with `commit` or `forget`. */
+/** A turn in progress. It ends with `commit` or `forget`. */
 export class OpenTurn {
   readonly recording: TurnRecording;
   readonly #id = `item_${randomBytes(16).toString('base64url')}`;
   readonly #context: TurnContext;
   #early: EarlyRun | undefined;
-  /** Sound of early transcriptions that were discarded. */
+  /** Milliseconds of audio in discarded early transcriptions. */
   #discardedMs = 0;
   /** The part of `#discardedMs` that has been charged. */
   #chargedMs = 0;
@@ -89,7 +98,10 @@ export class OpenTurn {
     track(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
   }
 
-  /** Called when the speech continues. The run is not aborted: a loaded model that does not stop at once is killed. */
+  /**
+   * Called when the speech continues. The run is not aborted, because a loaded model that does not stop immediately
+   * would be killed.
+   */
   discardEarly(): void {
     if (!this.#early) return;
     const { run, ms } = this.#early;
@@ -99,7 +111,7 @@ export class OpenTurn {
     this.#chargeDiscarded(this.recording.ms);
   }
 
-  /** Early transcriptions are charged even if the client disconnects without clearing the turn. */
+  /** Discards the turn. Early transcriptions are charged even if the client disconnects without clearing the turn. */
   async forget(): Promise<void> {
     this.report({ type: 'forgotten' });
     this.discardEarly();
@@ -107,7 +119,10 @@ export class OpenTurn {
     await this.recording.discard();
   }
 
-  /** Without speech, the transcript is empty. Ends the turn with exactly one event after `committed`. */
+  /**
+   * Commits the turn, which ends with exactly one more event after `committed`. Without speech, the transcript is
+   * empty.
+   */
   async commit(hints: Hints, hasSpeech: boolean): Promise<void> {
     this.report({ type: 'committed' });
     try {
@@ -143,7 +158,8 @@ export class OpenTurn {
   }
 
   /**
-   * Charges discarded early transcriptions for the sound beyond `lengthMs`, which the final transcript is charged for.
+   * Charges for audio of discarded early transcriptions beyond `lengthMs`, because the final transcript is charged for
+   * `lengthMs`.
    */
   #chargeDiscarded(lengthMs: number): void {
     const audioMs = Math.round(this.#discardedMs - lengthMs - this.#chargedMs);

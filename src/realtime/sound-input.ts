@@ -1,4 +1,7 @@
-/** The sound of a session, in order: held until the first options, then in frames of 20 ms, no faster than the rate. */
+/**
+ * The audio of a session, in order: held until the first options arrive, then cut into frames of 20 ms, limited to the
+ * rate.
+ */
 import { ignore } from '../../lib/errors.ts';
 import { nextTurn } from '../../lib/event-loop.ts';
 import { createRateLimit, type Rate } from '../../lib/rate-limit.ts';
@@ -6,23 +9,23 @@ import { deinterleave, sampleFormats, toSamples16, viewSamples16 } from '../../l
 import { levelOf } from '../../lib/voice-gate.ts';
 import { currentScope, runInScope } from '../request-scope.ts';
 
-/** Mono sound: signed 16-bit samples, little-endian, or G.711 at 8,000 Hz. */
+/** Mono audio: signed 16-bit little-endian samples, or G.711 at 8,000 Hz. */
 export type SoundFormat = { readonly encoding: 'pcm'; readonly rate: number } | { readonly encoding: 'pcmu' | 'pcma' };
 
-/** 20 ms of sound, or the rest before a commit. */
+/** 20 ms of audio, or the remainder before a commit. */
 export interface Frame {
   readonly samples: Int16Array;
   /** In Hz. */
   readonly rate: number;
   readonly ms: number;
-  /** Level in decibels of full scale. */
+  /** Level in decibels relative to full scale. */
   readonly db: number;
 }
 
 export interface SoundInputOptions {
   readonly format: SoundFormat;
   /**
-   * Rate limit in milliseconds of sound; sound beyond it is delayed. Default: a burst of one minute, then 20 times real
+   * Rate limit in milliseconds of audio; audio beyond it is delayed. Default: a burst of one minute, then 20 times real
    * time.
    */
   readonly rate: Rate | undefined;
@@ -33,18 +36,18 @@ export interface SoundInputOptions {
 export interface SoundHandlers {
   /** Resolves with false for the first frame that does not fit into the turn. */
   readonly onFrame: (frame: Frame) => Promise<boolean>;
-  /** Follows each second of sound, and each call of `append` and `flush`. Never rejects. */
+  /** Called after each second of audio, and after each call of `append` and `flush`. Never rejects. */
   readonly onPiece: () => Promise<void> | undefined;
-  /** No sound has arrived for `stallMs()`. */
+  /** Called if no audio has arrived for `stallMs()`. */
   readonly onStall: () => Promise<unknown>;
-  /** Evaluated after each call. Undefined disables the stall timer. */
+  /** Called after each call. If it returns undefined, the stall timer is disabled. */
   readonly stallMs: () => number | undefined;
 }
 
-/** Sound that arrives before the first options waits for them. */
+/** Limits for holding audio that arrives before the first options. */
 const held = { ms: 1_000, bytes: 1_048_576 } as const;
 const defaultRate: Rate = { burst: 60_000, perSecond: 20_000 };
-/** Milliseconds of sound to process before yielding to other work: half a millisecond of CPU time. */
+/** Milliseconds of audio to process before yielding to other work; this takes half a millisecond of CPU time. */
 const pieceMs = 1_000;
 
 export class SoundInput {
@@ -65,7 +68,10 @@ export class SoundInput {
     this.#cutter = new FrameCutter(format);
   }
 
-  /** Begins `work` after all earlier calls. Resolves with `afterEnd`, without a call, once the session has ended. */
+  /**
+   * Runs `work` after all earlier calls have finished. Once the session has ended, resolves with `afterEnd` without
+   * calling `work`.
+   */
   inOrder<T>(work: () => Promise<T>, afterEnd?: T): Promise<T> {
     const result = this.#last.then(async () => {
       clearTimeout(this.#stalling);
@@ -80,7 +86,7 @@ export class SoundInput {
     return result;
   }
 
-  /** Resolves when the sound has been handled or is held, with false if it does not fit into the turn. */
+  /** Resolves once the audio has been handled or is held; resolves with false if it does not fit into the turn. */
   append(sound: Uint8Array): Promise<boolean> {
     return this.inOrder(async () => {
       if (!this.#held) return this.#handle(this.#cutter.push(sound));
@@ -91,12 +97,12 @@ export class SoundInput {
     }, true);
   }
 
-  /** For the sound that follows, and for the sound that is held. Call this and the following ones in order. */
+  /** Sets the format of held and later audio. Call this, `release` and `flush` only within `inOrder`. */
   setFormat(format: SoundFormat): void {
     this.#cutter = new FrameCutter(format);
   }
 
-  /** Handles the sound that is held; from then on, none is. */
+  /** Handles the held audio. From then on, audio is no longer held. */
   async release(): Promise<boolean> {
     clearTimeout(this.#holding);
     const sound = Buffer.concat(this.#held ?? []);
@@ -104,13 +110,13 @@ export class SoundInput {
     return this.#handle(this.#cutter.push(sound));
   }
 
-  /** Handles all sound so far, to the last sample. */
+  /** Handles all audio so far, up to the last sample. */
   async flush(): Promise<void> {
     await this.release();
     await this.#handle(this.#cutter.flush());
   }
 
-  /** Call it after the signal has aborted. Resolves when the last call has ended. */
+  /** Call this after the signal has aborted. Resolves when the last call has ended. */
   async end(): Promise<void> {
     await this.#last;
     clearTimeout(this.#holding);
@@ -142,7 +148,10 @@ export class SoundInput {
 const fullScale = 32_768;
 const frameSeconds = 0.02;
 
-/** The frames do not depend on the pieces in which the sound arrives, which may end within a sample. */
+/**
+ * Cuts audio into frames. The frames do not depend on the pieces in which the audio arrives, which may end in the
+ * middle of a sample.
+ */
 export class FrameCutter {
   readonly #encoding: SoundFormat['encoding'];
   readonly #rate: number;
@@ -159,7 +168,7 @@ export class FrameCutter {
     yield* this.#cut(sound, this.#sampleBytes * Math.round(this.#rate * frameSeconds));
   }
 
-  /** The sound after the last frame, as a shorter one. Half a sample stays. */
+  /** Yields the audio after the last frame as a shorter frame. An incomplete sample is kept. */
   *flush(): Generator<Frame> {
     const samples = Math.floor(this.#rest.length / this.#sampleBytes);
     if (samples > 0) yield* this.#cut(new Uint8Array(), samples * this.#sampleBytes);

@@ -1,4 +1,4 @@
-/** Turns the sound of a session into turns and their transcripts. It knows no protocol. */
+/** Splits the audio of a session into turns and transcribes them. Independent of any protocol. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Span, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { linkedSignal, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
@@ -24,30 +24,30 @@ export type { SoundFormat, TurnDetection, TurnEvent };
 
 export interface SpeechOptions {
   readonly format: SoundFormat;
-  /** null: the client commits the turns. */
+  /** null if the client commits the turns. */
   readonly detection: TurnDetection | null;
   readonly hints: Hints;
 }
 
 export interface SpeechServices extends TurnServices {
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
-  /** Rate limit in milliseconds of sound; sound beyond it is delayed. */
+  /** Rate limit in milliseconds of audio; audio beyond it is delayed. */
   readonly soundRate?: Rate | undefined;
 }
 
-/** Calls take effect one after the other. After the end they do nothing. */
+/** Calls take effect one after the other. After `end`, they do nothing. */
 export interface SpeechSession {
-  /** For the sound that follows; the first call also for all sound that has arrived in the last second. */
+  /** Applies to later audio. The first call also applies to all audio that arrived within the last second. */
   configure(options: SpeechOptions): void;
   /**
-   * Resolves when the bytes have been judged and, inside a turn, written. Resolves with false for the first bytes that
-   * exceed the longest turn of a client that commits.
+   * Resolves once the bytes have been analyzed and, inside a turn, written. If the client commits turns, resolves with
+   * false for the first bytes beyond the maximum turn length.
    */
   append(sound: Uint8Array): Promise<boolean>;
-  /** Resolves with false if there are less than 100 ms to commit. */
+  /** Resolves with false if there is less than 100 ms of audio to commit. */
   commit(): Promise<boolean>;
   clear(): void;
-  /** Ends all work. Resolves when every transcription has ended and the files are gone. */
+  /** Ends all work. Resolves when every transcription has ended and the files have been removed. */
   end(): Promise<void>;
 }
 
@@ -68,11 +68,11 @@ interface Parts {
   readonly emit: (event: TurnEvent) => void;
 }
 
-/** While this many transcriptions are running, further sound waits. */
+/** While this many transcriptions are running, further audio waits. */
 const maxRunning = 16;
-/** If the detector takes longer to answer, the level decides. */
+/** If the speech detector takes longer to answer, the audio level decides. */
 const maxAnswerMs = 300;
-/** A turn ends when no sound arrives for this time after the silence that ends a turn. */
+/** If no audio arrives, a turn ends this long after the silence that would end it. */
 const stallMs = 1_000;
 
 /** Performs the effects of the turn detector. */
@@ -80,7 +80,7 @@ class LiveSpeechSession implements SpeechSession {
   readonly #directory: AccountedDirectory;
   readonly #detector: Pick<TranscriptionEngine, 'findSpeech'> | undefined;
   readonly #context: TurnContext;
-  /** Aborts all work. */
+  /** Aborts all work of the session. */
   readonly #life: LinkedSignal;
   readonly #input: SoundInput;
   readonly #recent = new RecentSound();
@@ -88,7 +88,7 @@ class LiveSpeechSession implements SpeechSession {
   #options: SpeechOptions;
   #state: TurnState;
   #turn: OpenTurn | undefined;
-  /** The model that sound has loaded since the last commit. */
+  /** The model that has been loaded because of audio since the last commit. */
   #warmedUp: string | undefined;
   #ended: Promise<void> | undefined;
 
@@ -196,7 +196,7 @@ class LiveSpeechSession implements SpeechSession {
         return turn.report({ type: 'voice' });
       case 'pause':
         if (this.#running.size > 0) return;
-        return turn.beginEarly(hints).catch(ignore); // it is transcribed after its end
+        return turn.beginEarly(hints).catch(ignore); // on failure, the turn is transcribed after its end
       case 'resume':
         return turn.discardEarly();
       case 'commit':
@@ -212,7 +212,7 @@ class LiveSpeechSession implements SpeechSession {
     }
   }
 
-  /** Returns the speech of the last moments, if the detector answers in time. */
+  /** Resolves with the speech in the most recent audio, if the detector answers in time. */
   async #findSpeech(): Promise<readonly Span[] | undefined> {
     const { now } = this.#state.gate;
     const recording = this.#record(now - windowMs);
@@ -224,8 +224,9 @@ class LiveSpeechSession implements SpeechSession {
   }
 
   /**
-   * Loads the model when sound arrives, not when the session is configured, so that a session loads at most one model
-   * between two commits. `isAgain`: also if it has been loaded, because it may have been unloaded since.
+   * Loads the model when audio arrives, not when the session is configured, so that a session loads at most one model
+   * between two commits. With `isAgain`, loads the model even if it has been loaded before, because it may have been
+   * unloaded since.
    */
   #warmUp({ isAgain = false } = {}): void {
     const { model = '' } = this.#options.hints;
@@ -234,7 +235,7 @@ class LiveSpeechSession implements SpeechSession {
     try {
       warmUp(chooseTranscriptionModel(this.#context.services, this.#options.hints.model).model);
     } catch {
-      // A turn reports the error.
+      // The turn will report the error.
     }
   }
 
@@ -243,7 +244,7 @@ class LiveSpeechSession implements SpeechSession {
     this.#running.add(running);
   }
 
-  /** Begins a recording with the recent sound. */
+  /** Begins a recording that starts with the recent audio. */
   #record(fromMs: number): TurnRecording {
     const recording = new TurnRecording(this.#directory);
     for (const frame of this.#recent.since(fromMs)) recording.push(frame);

@@ -1,45 +1,48 @@
 /**
- * Finds the turns in a stream of sound: by its level and, where one is installed, by a speech detector, which is
- * queried only while the level is high. Pure: `next` returns the new state and the effects. All times are milliseconds
- * of sound since the start of the session, so that they do not depend on how and when the sound arrives.
+ * Finds the turns in a stream of audio by its level and, if installed, by a speech detector, which is queried only
+ * while the level is high. Pure: `next` returns the new state and the effects. All times are in milliseconds of audio
+ * since the start of the session, so they do not depend on how and when the audio arrives.
  */
 import type { Span } from '../../engines/contract/index.ts';
 import { closeGate, newGate, pushLevel, type Gate } from '../../lib/voice-gate.ts';
 
 export interface TurnDetection {
-  /** From 0 to 1: a voice is 6 to 18 dB louder than the room. */
+  /** From 0 to 1: how much louder than the room a voice must be, from 6 to 18 dB. */
   readonly threshold: number;
-  /** Sound before the first voice that belongs to the turn. */
+  /** Milliseconds of audio before the first voice that belong to the turn. */
   readonly prefixMs: number;
-  /** Silence that ends a turn. */
+  /** Milliseconds of silence that end a turn. */
   readonly silenceMs: number;
 }
 
 export type DetectorEvent =
   | { readonly type: 'frame'; readonly db: number; readonly ms: number }
-  /** The answer to `ask`: the speech in the last `windowMs`; undefined without an answer. The next event after `ask`. */
+  /**
+   * The answer to `ask`: the speech in the last `windowMs`; undefined without an answer. This must be the next event
+   * after `ask`.
+   */
   | { readonly type: 'answer'; readonly speech: readonly Span[] | undefined }
-  /** No sound has arrived for a while. */
+  /** No audio has arrived for a while. */
   | { readonly type: 'stall' }
   | { readonly type: 'commit' }
   | { readonly type: 'clear' }
   | { readonly type: 'configure'; readonly detection: TurnDetection | null };
 
 export type TurnEffect =
-  /** A turn begins with the sound since `fromMs`; all sound up to its end belongs to it. */
+  /** A turn begins with the audio since `fromMs`; all audio up to its end belongs to it. */
   | { readonly type: 'record'; readonly fromMs: number }
   | { readonly type: 'started' | 'stopped'; readonly ms: number }
   /** The turn is over. Without speech, its transcript is empty. */
   | { readonly type: 'commit'; readonly hasSpeech: boolean }
-  /** The turn is forgotten. */
+  /** The turn is discarded. */
   | { readonly type: 'forget' }
   /** The silence may be the end of the turn, so its transcription may begin. */
   | { readonly type: 'pause' }
   /** The speech continued after a `pause`. */
   | { readonly type: 'resume' }
-  /** Is there speech in the last `windowMs`? */
+  /** Asks the speech detector whether there is speech in the last `windowMs`. */
   | { readonly type: 'ask' }
-  /** The turn takes no more sound. */
+  /** The turn accepts no more audio. */
   | { readonly type: 'full' }
   /** The first voice in a turn that the client commits. */
   | { readonly type: 'voice' };
@@ -49,22 +52,22 @@ interface Turn {
   readonly voiceMs: number;
   readonly isStarted: boolean;
   readonly hasSpeech: boolean;
-  /** End of the last speech that the detector has found. */
+  /** End of the last speech that the detector found. */
   readonly speechMs: number;
   readonly isPaused: boolean;
   readonly isFull: boolean;
 }
 
 export interface TurnState {
-  /** null: turns are committed by the client. */
+  /** null if the client commits the turns. */
   readonly detection: TurnDetection | null;
   readonly gate: Gate;
   readonly turn: Turn | undefined;
   /** The end of the last turn or the time of a `clear`: no later turn begins before it. */
   readonly floorMs: number;
-  /** Time of the next question; Infinity without a detector. */
+  /** Time of the next `ask`; Infinity without a detector. */
   readonly askAtMs: number;
-  /** Questions without an answer. */
+  /** Number of consecutive `ask` effects without an answer. */
   readonly missed: number;
   /** Until this time, the level alone decides, because the detector was too slow. */
   readonly byLevelUntilMs: number;
@@ -75,20 +78,20 @@ export interface Transition {
   readonly effects: readonly TurnEffect[];
 }
 
-/** With less sound, the detector takes more noise for speech. */
+/** With less audio, the detector mistakes more noise for speech. */
 export const windowMs = 2_000;
 const maxTurnMs = 60_000;
 const maxUncommittedMs = 600_000;
 const minCommitMs = 100;
 const pauseMs = 200;
-/** In shorter turns, recognizers find words that were not said. */
+/** In shorter turns, recognizers hallucinate words. */
 const minVoiceMs = 250;
-/** Times between two questions while no turn is open, and within one. */
+/** Interval between `ask` effects while no turn is open, and within a turn. */
 const askMs = { closed: 100, open: 300 } as const;
-/** After this many questions without an answer, the level alone decides for a minute. */
+/** After this many `ask` effects without an answer, the level alone decides for a minute. */
 const maxMissed = 3;
 const byLevelMs = 60_000;
-/** Speech that ends within this time of the end of the window is still going on. */
+/** Speech that ends this close to the end of the window counts as ongoing. */
 const edgeMs = 20;
 
 export function newTurnState(detection: TurnDetection | null, { hasDetector }: { hasDetector: boolean }): TurnState {
@@ -200,7 +203,7 @@ function onCommit(state: TurnState): Transition {
   return end(state, { ...turn, hasSpeech: true }, gate.now);
 }
 
-/** An open turn continues. */
+/** Applies a new configuration. An open turn continues. */
 function onConfigure(before: TurnState, detection: TurnDetection | null): Transition {
   const { turn } = before;
   const state = { ...before, detection };
@@ -210,7 +213,7 @@ function onConfigure(before: TurnState, detection: TurnDetection | null): Transi
   return { state: { ...state, turn: { ...turn, isStarted: true } }, effects: [{ type: 'started', ms: startMs }] };
 }
 
-/** The voice may have begun at `onsetMs`. */
+/** Starts a turn. The voice may have begun at `onsetMs`. */
 function start(state: TurnState, { prefixMs }: TurnDetection, onsetMs: number, hasSpeech = false): Transition {
   const onset = Math.max(onsetMs, state.gate.now - windowMs);
   return open(state, { startMs: Math.max(state.floorMs, onset - prefixMs), hasSpeech, isStarted: true });
@@ -239,7 +242,7 @@ function end(state: TurnState, turn: Turn, ms: number): Transition {
   return { state: closed(state), effects: [...stopped, { type: 'commit', hasSpeech: hasSpeech(turn) }] };
 }
 
-/** The longest turn is over, and the speech continues. */
+/** Ends a turn that has reached the maximum length, and starts the next one, because the speech continues. */
 function split(state: TurnState, turn: Turn): Transition {
   const { now } = state.gate;
   const ended = end(state, turn, now);

@@ -1,4 +1,4 @@
-/** The sound of a turn, from the recent sound on, as a WAV file for the engines. */
+/** The audio of a turn, starting with the recent audio, as a WAV file for the engines. */
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Frame } from './sound-input.ts';
 
 type Sound = Pick<Frame, 'samples' | 'rate'>;
 
-/** A recording, whose file has nothing else in it. Disposal removes the file. */
+/** A recording with its own file. Disposal removes the file. */
 export interface TurnFile extends AsyncDisposable {
   readonly recording: Recording;
 }
@@ -26,9 +26,9 @@ export class TurnRecording {
   #file: FileHandle | undefined;
   #waiting: Sound[] = [];
   #taken = 0;
-  /** Bytes of samples in the file. */
+  /** Number of bytes of samples in the file. */
   #bytes = 0;
-  /** The first failure, such as a full disk: the recording takes no more sound. */
+  /** The first failure, such as a full disk. After it, the recording accepts no more audio. */
   #failure: Error | undefined;
 
   constructor(directory: AccountedDirectory) {
@@ -40,7 +40,7 @@ export class TurnRecording {
     return this.#bytes / 2 / samplesPerMs;
   }
 
-  /** The next `flush` writes the sound, whose rate may change. */
+  /** Adds audio, which the next `flush` writes. The sample rate may change. */
   push(sound: Sound): void {
     if (!this.#failure) this.#waiting.push(sound);
   }
@@ -51,7 +51,7 @@ export class TurnRecording {
     await this.#write(waiting.flatMap(({ samples, rate }) => this.#converter.push(toFloats(samples), rate)));
   }
 
-  /** Copies the sound so far. */
+  /** Copies the audio so far. */
   async copy(): Promise<TurnFile> {
     await this.flush();
     const copy = new TurnRecording(this.#directory);
@@ -60,7 +60,7 @@ export class TurnRecording {
     return copy.finish();
   }
 
-  /** Ends the recording. Rejects if it has failed, after removing it. */
+  /** Ends the recording. If it has failed, removes it and rejects. */
   async finish(): Promise<TurnFile> {
     await this.flush();
     await this.#write(this.#converter.flush());
@@ -85,7 +85,7 @@ export class TurnRecording {
     this.#failure ??= new Error('the recording has been removed');
     this.#waiting = [];
     await this.#file?.close().catch(ignore);
-    await rm(this.#path, { force: true }).catch(ignore); // the directory is removed with the session
+    await rm(this.#path, { force: true }).catch(ignore); // the directory is removed together with the session
     this.#directory.account.release(this.#taken);
     this.#taken = 0;
   }
@@ -106,7 +106,7 @@ export class TurnRecording {
   }
 }
 
-/** The last moments of a session's sound: a turn begins before it is recognized as one. */
+/** The most recent audio of a session, which is kept because a turn begins before it is recognized as one. */
 export class RecentSound {
   #frames: (Sound & { readonly endMs: number })[] = [];
 
@@ -115,7 +115,8 @@ export class RecentSound {
     if (this.#frames[0] && this.#frames[0].rate !== rate) this.#frames = [];
     let oldest: Sound | undefined;
     while ((this.#frames[0]?.endMs ?? endMs) <= endMs - keptMs) oldest = this.#frames.shift();
-    // A view would keep the whole message, and a new array for each frame is most of the work of the garbage collector.
+    // A view would keep the whole message in memory, and a new array per frame would cause most of the garbage
+    // collector's work.
     const copy = oldest?.samples.length === samples.length ? oldest.samples : new Int16Array(samples.length);
     copy.set(samples);
     this.#frames.push({ samples: copy, rate, endMs });

@@ -1,5 +1,5 @@
 /**
- * One transcription of a turn, which may begin before the turn is committed: until then its deltas are held back and
+ * One transcription of a turn. It may begin before the turn is committed; until then, its deltas are held back and
  * nothing is charged.
  */
 import type { TranscriptionOptions } from '../../engines/contract/index.ts';
@@ -12,7 +12,7 @@ import { streamTranscript, toTextDeltas, type TextDelta } from '../transcription
 export interface TurnRunOptions {
   readonly model: ServedModel<'transcription'>;
   readonly request: TranscriptionRequest;
-  /** The scope of the session; the run has a scope of its own. */
+  /** The scope of the session. The run has its own scope. */
   readonly scope: RequestScope;
   readonly signal: AbortSignal;
   readonly services: TranscriptionServices;
@@ -21,10 +21,10 @@ export interface TurnRunOptions {
 export type TurnTranscript = Extract<TextDelta, { text: string }>;
 
 export interface TurnRun {
-  /** A rejection is already handled, because it may occur before anyone awaits the promise. */
+  /** A rejection never counts as unhandled, because it may occur before anyone awaits the promise. */
   readonly transcript: Promise<TurnTranscript>;
   readonly hasFailed: boolean;
-  /** Charges the run and passes on its deltas, those so far included. */
+  /** Charges the run and passes on its deltas, including the deltas so far. */
   publish(onDelta: (delta: string) => void): void;
 }
 
@@ -66,7 +66,7 @@ export function startTurnRun({ model, request, scope, signal, services }: TurnRu
   };
 }
 
-/** How long the last transcription of a turn took in this process, queue included; Infinity before the first. */
+/** How long the last transcription of a turn took in this process, including the queue; Infinity before the first. */
 export const lastRunMs = (model: ServedModel<'transcription'>): number =>
   lastRuns(model).get(model.engineId) ?? Infinity;
 

@@ -3,7 +3,10 @@ import { fileSchema, settingsTable, type Settings } from './table.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Returns a draft 7 schema, which editors support best. `options`: the JSON Schema of the options by engine name. */
+/**
+ * Returns a draft 7 schema, which editors support best. `options` contains the JSON Schema of the options for each
+ * engine name.
+ */
 export function configSchema(options: Readonly<Record<string, Schema | object>>): object {
   const { properties, ...file } = fileSchema;
   const { engines, ...others } = properties;
@@ -53,7 +56,7 @@ function withVariable(name: string, schema: Schema): Schema {
   return { ...schema, description: `${String(schema.description)}. The variable ${env} overrides it.` };
 }
 
-/** Editors do not know the value of `${NAME}`: any text that contains a variable is accepted. */
+/** Editors do not know the value of `${NAME}`, so any text that contains a variable is accepted. */
 const variable = { pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' };
 
 function allowingVariables(schema: unknown): unknown {

@@ -1,4 +1,4 @@
-/** Describes settings that are valid but probably mistakes, for the start and the doctor. */
+/** Describes settings that are valid but probably mistakes, for startup and the doctor. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { joinFirst } from '../../lib/listing.ts';
@@ -11,9 +11,9 @@ import { defaultModelSettings, settingsTable, type Settings, type VariableWithEn
 interface Situation {
   readonly env: Environment;
   readonly settings: LoadedSettings;
-  /** Whether the settings list an engine of the capability. */
+  /** Whether the settings list an engine for the capability. */
   readonly hasEngine: (capability: Capability) => boolean;
-  /** In milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -31,7 +31,10 @@ export function describeDoubts({ env, settings, hasEngine, now }: Situation): st
   ];
 }
 
-/** Returns one line for each model that a setting names and no engine serves. `served`: the ids of all models. */
+/**
+ * Returns one line for each model that a setting names and no engine serves. `served` contains the ids of all served
+ * models.
+ */
 export function describeUnservedModels(
   settings: LoadedSettings,
   served: Readonly<Record<Capability, readonly string[]>>,
@@ -60,7 +63,7 @@ export function describeUnservedModels(
 const namesShown = 5;
 
 const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
-/** Other programs use this prefix, so only a name similar to a setting is reported. */
+/** Other programs also use this prefix, so a name is reported only if it resembles a setting. */
 const sharedPrefix = 'OPENAI_';
 
 /** Returns one line for each variable that looks like a setting but is unknown. */
@@ -84,7 +87,7 @@ export function describeIgnoredVariables(settings: LoadedSettings): string[] {
   return [`${names}: ignored, because the URL is that of this service itself (${own})`];
 }
 
-/** Returns one line that names the variables without effect because the file lists the engines. */
+/** Returns one line that names the variables that have no effect because the file lists the engines. */
 export function describeReplacedVariables(situation: Omit<Situation, 'now'>): string[] {
   const { env, settings } = situation;
   const { file, enginesAreListed } = settings;
@@ -105,7 +108,7 @@ function isRead({ readBy, unless }: VariableWithEngines, { settings, hasEngine }
   return instances.some((instance) => readBy.includes(instance.use) && instance[unless ?? ''] === undefined);
 }
 
-/** Returns a line if requests need no API key although a setting looks like one. */
+/** Returns a line if requests need no API key although a variable suggests that they should. */
 function describeMissingKeys(env: Environment, settings: LoadedSettings): string[] {
   const { API_KEY: misspelled = '', API_KEYS: keys } = env;
   if (requiresKeys(settings)) return [];
@@ -118,10 +121,12 @@ function describeMissingKeys(env: Environment, settings: LoadedSettings): string
   ];
 }
 
-/** Minimum length of a token; shorter tokens may be guessed. */
+/** Minimum length of a token. Shorter tokens could be guessed. */
 const minTokenLength = 20;
 
-/** Pages of browsers send the key for live transcription as a subprotocol, which is a token of HTTP. */
+/**
+ * For live transcription, pages in browsers send the API key as a subprotocol, so the key must be a valid HTTP token.
+ */
 function describeUnsendableTokens({ apiKeys, realtime }: LoadedSettings): string[] {
   if (!realtime || apiKeys.every((token) => /^[\w!#$%&'*+.^`|~-]+$/.test(token))) return [];
   return [

@@ -3,10 +3,12 @@ import { findOpenAiAudioModel } from '../../lib/openai-audio-models.ts';
 import type { InstanceSettings } from './engines.ts';
 import type { LoadedSettings } from './load.ts';
 
-/** The engines that call OpenAI's audio API, and the variable that names their model if the file lists no engines. */
+/**
+ * The engines that call OpenAI's audio API, each with the variable that names its model if the file lists no engines.
+ */
 const audioEngines: Readonly<Record<string, string>> = { 'hosted-stt': 'TRANSCRIBE_MODEL', tts: 'TTS_MODEL' };
 
-/** Returns one line for each model that OpenAI ends. Other providers may serve models of the same names. */
+/** Returns one line for each model that OpenAI will shut down. Other providers may serve models with the same names. */
 export function describeEndingModels(
   { engines, enginesAreListed, file }: Pick<LoadedSettings, 'engines' | 'enginesAreListed' | 'file'>,
   now: number,
@@ -27,7 +29,7 @@ export function describeEndingModels(
   );
 }
 
-/** The ids that the instance sends to OpenAI. */
+/** Returns the model ids that the instance sends to OpenAI. */
 function openAiModelsOf({ use, baseUrl, models }: InstanceSettings): readonly string[] {
   const isOpenAi = typeof baseUrl === 'string' && /(^|\.)api\.openai\.com$/.test(URL.parse(baseUrl)?.hostname ?? '');
   if (!isOpenAi || !Object.hasOwn(audioEngines, use)) return [];

@@ -1,4 +1,4 @@
-/** The engines in the settings, and those that run without a file. */
+/** The engines in the settings, and the default engines without a file. */
 import { basename, join } from 'node:path';
 import { ownAddress, type OwnAddress } from './own-address.ts';
 import type { Settings } from './table.ts';
@@ -48,8 +48,8 @@ const localChatModel = (file: string | undefined) => (file === undefined ? { mod
 const fileVoice = (file: string) => ({ id: basename(file, '.onnx'), file });
 
 /**
- * A base URL without a key means that the provider needs none. If the URL is that of this service, which users set for
- * their clients, the key is one of this service and must not be sent to OpenAI.
+ * A base URL without a key means that the provider needs none. If the URL is the address of this service, because users
+ * set it for their clients, the key is a key of this service and must not be sent to OpenAI.
  */
 function providerOf(settings: DefaultsSettings): object | undefined {
   const { openaiApiKey: apiKey, openaiBaseUrl: baseUrl } = settings;
@@ -84,7 +84,7 @@ export const chatServers = {
   'llama-server': 'http://127.0.0.1:9931/v1',
 } as const;
 
-/** Omits a server whose port is that of this service. */
+/** Omits a server whose port is the port of this service. */
 function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, InstanceSettings> {
   const { chatModel } = settings;
   const servers = Object.entries(chatServers).filter(([, baseUrl]) => ownAddress(baseUrl, settings) === undefined);
@@ -97,7 +97,7 @@ function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, In
   );
 }
 
-/** A model with the prefix of an instance is discovered; any other name is configured as written. */
+/** A model name with the prefix of an instance is discovered; any other name is configured as written. */
 function chatModels(instance: string, model: string | undefined): object {
   const isListed =
     model === undefined ||

@@ -5,7 +5,7 @@ import type { Settings } from './table.ts';
 export interface FrontSettings {
   readonly role: 'front' | 'both';
   readonly address: string;
-  /** Address and port to listen on. Default: those of `address`. */
+  /** Address and port to listen on. Default: the address and port of `address`. */
   readonly listen: string | undefined;
 }
 
@@ -13,7 +13,7 @@ export type FleetSettings = (FrontSettings | { readonly role: 'worker' }) & {
   readonly url: string;
   readonly secret: string;
   readonly prefix: string;
-  /** Instances that workers run. Default: all with only local models. */
+  /** Instances that workers run. Default: all instances that have only local models. */
   readonly engines: readonly string[] | undefined;
 };
 

@@ -15,12 +15,12 @@ import { errnoOf, messageOf } from '../../lib/errors.ts';
 
 export { SettingsError, type Environment };
 
-/** The settings from the environment and the file. */
+/** The settings as given by the environment and the file. */
 type GivenSettings = Settings & Partial<Pick<LoadedSettings, 'engines' | 'mcpServers' | 'compatAliases'>>;
 
 interface FileFacts {
   readonly path: string;
-  /** The variables that the file contains as `${NAME}`. */
+  /** The environment variables to which the file refers as `${NAME}`. */
   readonly variables: ReadonlySet<string>;
   /** One line for each `apiKey` that is empty because its variable is not set. */
   readonly unsetKeys: readonly string[];
@@ -31,7 +31,7 @@ export interface LoadedSettings extends Settings {
   /** DATA_DIR as an absolute path. */
   readonly dataDir: string;
   readonly engines: EngineInstances;
-  /** True if the file lists the engines: all of them are then required. The default engines are optional. */
+  /** True if the file lists the engines, which makes all of them required. The default engines are optional. */
   readonly enginesAreListed: boolean;
   /** The default engines for servers that may run on this machine, such as Ollama. */
   readonly lookedFor: readonly string[];
@@ -41,9 +41,9 @@ export interface LoadedSettings extends Settings {
   readonly compatAliases: Readonly<Record<string, string>>;
   /** Relative paths in the settings are resolved from this directory. */
   readonly baseDir: string;
-  /** The file that the settings are from; undefined without a file. */
+  /** Facts about the settings file; undefined without a file. */
   readonly file?: FileFacts | undefined;
-  /** True if DATA_DIR is set: temporary files are then stored there, too. */
+  /** True if DATA_DIR is set. Temporary files are then stored there as well. */
   readonly dataDirIsNamed: boolean;
 }
 
@@ -95,7 +95,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
   };
 }
 
-/** Returns the paths of the files that are read again on SIGHUP. */
+/** Returns the absolute paths of the files that are reloaded on SIGHUP. */
 function absolutePaths(settings: Settings, dir: string): Partial<Settings> {
   const names = ['apiKeysFile', 'tlsCert', 'tlsKey'] as const;
   return Object.fromEntries(
@@ -114,8 +114,8 @@ function normalize(values: Record<string, unknown>): void {
 }
 
 /**
- * Throws if every client of other machines would have access: without keys, HOST and PUBLIC_URL, behind which is a
- * proxy, must be loopback unless ALLOW_OPEN is set. A worker of a fleet does not accept requests.
+ * Throws if every client on other machines would have access: without keys, HOST and PUBLIC_URL (which implies a proxy)
+ * must be loopback unless ALLOW_OPEN is set. A worker of a fleet does not accept requests.
  */
 function rejectOpenAccess(settings: OpenAccessSettings): void {
   const { host, publicUrl, allowOpen, fleetRole } = settings;
@@ -139,7 +139,7 @@ export function requiresKeys({ apiKeys, apiKeysFile }: AccessSettings): boolean 
   return apiKeys.length > 0 || apiKeysFile !== undefined;
 }
 
-/** Throws if the URL of a provider is that of this service, which would call itself endlessly. */
+/** Throws if the URL of a provider is the address of this service, which would then call itself endlessly. */
 function rejectLoops(settings: OwnAddress & Partial<Pick<LoadedSettings, 'engines'>>, path = ''): void {
   const wrong = Object.entries(settings.engines ?? {}).flatMap(([name, given]) =>
     [given].flat().flatMap(({ baseUrl }, index) => {
@@ -182,7 +182,10 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   return { dir: dirname(path), ...withEnvironment(values, env, path) };
 }
 
-/** Replaces `${NAME}` with environment variables. An unset variable is an error; in an `apiKey` it becomes empty. */
+/**
+ * Replaces `${NAME}` with environment variables. An unset variable is an error, except in an `apiKey`, where it becomes
+ * empty.
+ */
 function withEnvironment(tree: object, env: Environment, path: string): Pick<SettingsFile, 'values' | 'facts'> {
   const unset: string[] = [];
   const unsetKeys: string[] = [];
@@ -215,7 +218,7 @@ const no = /^(false|off|no|0)$/i;
 
 type SettingType = (typeof settingsTable)[keyof Settings]['schema']['type'];
 
-/** Converts text to the type of the setting; invalid text stays text and is rejected by the schema. */
+/** Converts text to the type of the setting. Invalid text stays text, which the schema then rejects. */
 function fromText(text: string, type: SettingType): unknown {
   switch (typeof type === 'string' ? type : type[0]) {
     case 'string':
@@ -233,7 +236,10 @@ function fromText(text: string, type: SettingType): unknown {
   }
 }
 
-/** Kubernetes describes each Service to every pod of its namespace: `METRICS_PORT=tcp://10.0.0.1:9464` for `metrics`. */
+/**
+ * Kubernetes sets variables for each Service in every pod of its namespace, such as `METRICS_PORT=tcp://10.0.0.1:9464`
+ * for the Service `metrics`.
+ */
 function serviceLink(name: string, value: unknown): string {
   if (!name.endsWith('_PORT') || typeof value !== 'string' || !/^(tcp|udp|sctp):/.test(value)) return '';
   const service = name.slice(0, -'_PORT'.length).toLowerCase().replaceAll('_', '-');

@@ -3,14 +3,14 @@ import type { SettingLocation } from './schema-errors.ts';
 
 /** An MCP server whose tools the model may call, in the format of other MCP clients: a program, or a URL. */
 export interface McpServerSettings {
-  /** Accepted for compatibility with other clients; redundant. */
+  /** Redundant; accepted for compatibility with other clients. */
   readonly type?: 'stdio' | 'http' | 'streamable-http' | 'streamableHttp';
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The tools to offer; default: all. */
+  /** The tools to offer. Default: all. */
   readonly tools?: readonly string[];
   /** Timeout of a tool call in seconds. */
   readonly timeout?: number;
@@ -57,7 +57,8 @@ export const mcpServersSchema = {
         description: 'Timeout of a tool call in seconds. Default: 60.',
       },
     },
-    // Either `command` or `url`, with the settings that belong to it. `url` wins, unless there is a `command`.
+    // Requires either `command` or `url`, with the settings that belong to it. If `url` is set and `command` is not,
+    // the rules for `url` apply.
     if: {
       anyOf: [
         { required: ['command'] },
@@ -73,7 +74,10 @@ export const mcpServersSchema = {
   },
 } as const;
 
-/** The location of a setting of a server, for messages. These settings may contain keys; `expects` describes the patterns in words. */
+/**
+ * Returns the location of a server's setting, for messages. The settings may contain keys; `expects` describes the
+ * patterns in words.
+ */
 export function locationInMcpServer(setting: string | undefined): Omit<SettingLocation, 'where'> {
   switch (setting) {
     case 'url':

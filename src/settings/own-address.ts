@@ -4,7 +4,7 @@ import type { Settings } from './table.ts';
 
 export type OwnAddress = Pick<Settings, 'host' | 'port'> & Partial<Pick<Settings, 'publicUrl'>>;
 
-/** Returns the settings that make the URL that of this service; undefined for other and invalid URLs. */
+/** Returns which settings make the URL an address of this service; undefined for other and invalid URLs. */
 export function ownAddress(url: string, own: OwnAddress): 'HOST and PORT' | 'PUBLIC_URL' | undefined {
   const target = URL.parse(url);
   if (target === null) return undefined;
@@ -12,7 +12,7 @@ export function ownAddress(url: string, own: OwnAddress): 'HOST and PORT' | 'PUB
   return own.publicUrl !== undefined && isBelow(target, new URL(own.publicUrl)) ? 'PUBLIC_URL' : undefined;
 }
 
-/** With PORT 0 the port is not known yet. Such a loop is detected by its requests. */
+/** With PORT 0, the port is not known yet. Such a loop is detected when its requests arrive. */
 function isListener({ protocol, port, hostname }: URL, own: OwnAddress): boolean {
   if (Number(port || (protocol === 'https:' ? 443 : 80)) !== own.port) return false;
   const listening = addressesOf(hostnameOf(own.host));
@@ -40,7 +40,7 @@ function addressesOf(name: string): readonly string[] {
   return [host];
 }
 
-/** Matches only the paths of the service's APIs, because another service may be under another path of the same host. */
+/** Matches only the paths of the service's APIs, because another service may use another path of the same host. */
 function isBelow(target: URL, root: URL): boolean {
   const prefix = root.pathname.replace(/\/$/, '');
   if (target.origin !== root.origin || !target.pathname.startsWith(prefix)) return false;

@@ -1,6 +1,8 @@
-/** Reads PEM files. Each error says what is wrong with the file and how to fix it, and begins after the path. */
+/**
+ * Reads PEM files. Each error message says what is wrong with the file and how to fix it; the caller prepends the path.
+ */
 
-/** The certificates of a file, in order, in PEM. */
+/** Returns the certificates in a file, in order, in PEM. */
 export function certificatesIn(path: string, text: string): readonly string[] {
   const blocks = blocksIn(text, `openssl x509 -inform der -in ${path} -out NEW.pem`);
   const found = blocks.filter(isCertificate);
@@ -9,7 +11,7 @@ export function certificatesIn(path: string, text: string): readonly string[] {
   throw new Error('contains no certificate; fix: write the certificate and its chain there, in PEM');
 }
 
-/** The private key of a file, in PEM. */
+/** Returns the private key in a file, in PEM. */
 export function privateKeyIn(path: string, text: string): string {
   const blocks = blocksIn(text, `openssl pkey -inform der -in ${path} -out NEW.pem`);
   const found = blocks.find(isKey);
@@ -23,13 +25,13 @@ export function privateKeyIn(path: string, text: string): string {
 
 const areSwapped = 'fix: check whether TLS_CERT and TLS_KEY are swapped';
 
-/** Trusted and X509 are names that OpenSSL also accepts. */
+/** OpenSSL also accepts the names TRUSTED CERTIFICATE and X509 CERTIFICATE. */
 const isCertificate = (block: string) => /^-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(block);
 const isKey = (block: string) => /^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(block);
 
 const wholeBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^]*?-----END \1-----/g;
 
-/** DER begins with a sequence and its length, of which one of the next two bytes is no character. */
+/** DER begins with a sequence tag and its length. At least one of the next two bytes is not a printable character. */
 const der = /^0.?[\p{Cc}\uFFFD]/su;
 
 function blocksIn(text: string, fixForDer: string): readonly string[] {

@@ -1,10 +1,10 @@
-/** Reads files of the operator: regular files, and pipes such as `--config <(sops -d config.yaml)`. */
+/** Reads files that the operator provides: regular files, and pipes such as `--config <(sops -d config.yaml)`. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../lib/errors.ts';
 
 const pollMs = 50;
-/** Maximum number of polls, 5 s in total. A pipe without a writer would otherwise prevent the start. */
+/** Maximum number of polls, 5 s in total. Otherwise, a pipe without a writer would block startup. */
 const maxPolls = 100;
 /** Maximum size, because a device such as /dev/zero never ends. */
 const maxBytes = 16 * 1_048_576;
@@ -15,10 +15,7 @@ export interface ReadFile {
   readonly isRegular: boolean;
 }
 
-/**
- * Reads a file at startup and blocks the process meanwhile. Throws errors of the system, and for endless or stalled
- * files.
- */
+/** Reads a file at startup, blocking the process. Throws system errors, and errors for endless or stalled files. */
 export function readOperatorFileSync(path: string, wait: () => unknown = () => blockFor(pollMs)): ReadFile {
   const reading = attempts(path);
   for (;;) {
@@ -38,7 +35,7 @@ export async function readOperatorFile(path: string, wait: () => unknown = () =>
   }
 }
 
-/** Yields while there is nothing to read yet. */
+/** Yields whenever there is nothing to read yet. */
 function* attempts(path: string): Generator<undefined, ReadFile> {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // without a writer, opening a FIFO would block
   try {
@@ -55,7 +52,7 @@ function* readToEnd(file: number, kind: Stats): Generator<undefined, string> {
   let bytes = 0;
   for (let polls = 0; polls < maxPolls;) {
     const piece = readPiece(file);
-    // Before its first writer, a FIFO also appears to be at its end.
+    // A FIFO also appears to be at its end before its first writer opens it.
     if (piece?.length === 0 && (bytes > 0 || !kind.isFIFO())) return Buffer.concat(pieces).toString('utf8');
     if (piece === undefined || piece.length === 0) {
       polls += 1;

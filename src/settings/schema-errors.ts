@@ -3,15 +3,18 @@ import { Ajv2020, type AnySchema, type ErrorObject, type ValidateFunction } from
 import { ajvOptions } from '../../lib/ajv-options.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 
-/** A URL may match a pattern and still be invalid, such as `http://a:99999`. IRI: hosts need not be ASCII. */
+/**
+ * A URL such as `http://a:99999` may match a pattern and still be invalid. The format is IRI because hosts need not be
+ * ASCII.
+ */
 const formats = { iri: (text: string): boolean => URL.canParse(text) } as const;
 
 /** Ajv options required for these messages. */
 export const explainable = { ...ajvOptions, allErrors: true, verbose: true, formats } as const;
 
 /**
- * One instance for all schemas, because each instance compiles the meta-schema again (10 ms). No two schemas share an
- * `$id`.
+ * One instance for all schemas, because each instance recompiles the meta-schema, which takes 10 ms. No two schemas
+ * share an `$id`.
  */
 const ajv = new Ajv2020({ ...explainable, addUsedSchema: false });
 
@@ -27,9 +30,9 @@ export interface SettingLocation {
   readonly expects?: string | undefined;
   /** True if the value must not be shown. */
   readonly secret?: boolean | undefined;
-  /** The settings that can be given instead of a missing one, by its name. */
+  /** For each setting name, the settings that can replace it if it is missing. */
   readonly alternatives?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The setting with which this one is not allowed. */
+  /** The setting that excludes this one. */
   readonly excludedBy?: string | undefined;
 }
 
@@ -74,8 +77,8 @@ function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject
 }
 
 /**
- * False for errors of combining keywords, which only repeat the errors of their branches, and for the type of an
- * enumeration, whose own error lists the values.
+ * Returns false for errors of combining keywords, which only repeat the errors of their branches, and for type errors
+ * of enumerations, because the enum error lists the values.
  */
 function isInformative({ keyword, parentSchema }: ErrorObject): boolean {
   if (keyword === 'type') return (parentSchema as Described).enum === undefined;
@@ -90,7 +93,7 @@ function shown(value: unknown, secret: boolean | undefined): string {
   return JSON.stringify(value);
 }
 
-/** The keywords of a schema that the messages use. */
+/** The schema keywords that the messages use. */
 interface Described {
   readonly format?: string;
   readonly enum?: readonly unknown[];
@@ -146,19 +149,19 @@ function exampleOf(type: string | undefined, schema: Described): string | undefi
   return nested && `{ NAME: ${nested} }`;
 }
 
-/** YAML reads 12345 and true as a number and a boolean, even where a key or a model id is meant. */
+/** YAML parses 12345 and true as a number and a boolean, even if a key or a model id is meant. */
 function quoting(error: ErrorObject, secret: boolean | undefined): string {
   const { keyword, schema, parentSchema, data } = error;
   const types = [schema].flat();
   const isScalar = typeof data === 'number' || typeof data === 'boolean';
   if (keyword !== 'type' || !isScalar || !types.includes('string') || types.includes('integer')) return '';
   if ((parentSchema as Described).format !== undefined) return '';
-  // The text of 1.10 or of a long number is lost.
+  // The original text of 1.10 or of a long number is lost in parsing.
   const isExact = !secret && (typeof data === 'boolean' || Number.isSafeInteger(data));
   return `; put quotes around it: ${assigned(error, isExact ? `"${String(data)}"` : '"..."')}`;
 }
 
-/** An item of a list has no name. */
+/** Returns the assignment `name: value`. An item of a list has no name. */
 function assigned({ instancePath }: ErrorObject, value: string): string {
   const name = instancePath.split('/').at(-1) ?? '';
   return `\`${/^\d*$/.test(name) ? '' : `${name}: `}${value}\``;

@@ -5,7 +5,7 @@ import { readOperatorFile, type ReadFile } from './read-file.ts';
 import { SettingsError } from './yaml.ts';
 
 export interface FileSetting {
-  /** The variable of the setting, for messages. */
+  /** The environment variable of the setting, for messages. */
   readonly setting: string;
   readonly path: string;
 }
@@ -16,7 +16,7 @@ const untilNextRead = () => sleep(readEveryMs);
 
 /**
  * Reads the files together until two reads, 100 ms apart, are equal: a half-written file may be valid, and files that
- * belong together are written one after the other. A pipe is read once. Resolves with the texts; throws a
+ * belong together are written one after the other. A pipe is read only once. Resolves with the texts. Throws a
  * `SettingsError`. `wait` delays the next read.
  */
 export async function readSettled(files: readonly FileSetting[], wait = untilNextRead): Promise<string[]> {

@@ -18,11 +18,13 @@ interface SettingRow {
   readonly default?: unknown;
   /** Value in the example file, if there is no default. */
   readonly example?: unknown;
-  /** Description of the allowed values; shown after "it". */
+  /** Description of the allowed values, shown after "it" in messages. */
   readonly expects?: string;
-  /** False if the setting is only an environment variable. In the file, it is an engine option. */
+  /** False if the setting exists only as an environment variable. In the file, it is an engine option. */
   readonly inFile?: false;
-  /** The effect of the variable if the file lists the engines; undefined: the same as without a file. */
+  /**
+   * The effect of the variable if the file lists the engines; undefined if the effect is the same as without a file.
+   */
   readonly withEngines?: VariableWithEngines;
   /** True if the value must never be shown, not even in error messages. */
   readonly secret?: boolean;
@@ -35,7 +37,7 @@ export interface VariableWithEngines {
   readonly readBy: readonly string[] | Capability;
   /** The option of an instance that replaces the variable. */
   readonly unless?: string;
-  /** The text that replaces the variable in the file, for people. */
+  /** What to write in the file instead of the variable, as text for people. */
   readonly instead: string;
 }
 
@@ -474,7 +476,7 @@ const table = {
 
 type Table = typeof table;
 
-/** The type of the values that a schema allows. */
+/** The type of the values that the schema allows. */
 type ValueOf<Schema> = Schema extends { type: 'array'; items: infer Item }
   ? readonly ValueOf<Item>[]
   : Schema extends { type: readonly ['integer', 'string'] }
@@ -544,7 +546,7 @@ const enginesSchema = {
   type: 'object',
   description: 'The engine instances by name.',
   propertyNames: { pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
-  // Not anyOf, because its errors would mention both forms.
+  // Does not use anyOf, because its errors would mention both forms.
   additionalProperties: {
     type: ['object', 'array'],
     description: 'An instance, or a list of instances: one provider with several capabilities.',

@@ -11,7 +11,7 @@ export interface Tls {
   readonly cert: string;
   /** The private key, in PEM. */
   readonly key: string;
-  /** The certificate, then the others of its chain. */
+  /** The certificate, followed by the rest of its chain. */
   readonly chain: readonly X509Certificate[];
 }
 
@@ -34,12 +34,15 @@ export async function readTls(
   const chain = explained(`TLS_CERT: ${tlsCert}`, () => readChain(tlsCert, certText));
   const key = explained(`TLS_KEY: ${tlsKey}`, () => readKey(tlsKey, keyText, chain[0]));
   const cert = chain.join('');
-  const { createSecureContext } = await import('node:tls'); // loaded here, because most services have no TLS
+  const { createSecureContext } = await import('node:tls'); // loaded lazily, because most services do not use TLS
   explained(`TLS_CERT: ${tlsCert}`, () => orDamaged(() => createSecureContext({ cert, key })));
   return { cert, key, chain };
 }
 
-/** An expired intermediate certificate is accepted, because many clients need none, or find another chain. */
+/**
+ * An expired intermediate certificate is accepted, because many clients need no intermediate certificate or find
+ * another chain.
+ */
 function readChain(path: string, text: string): readonly X509Certificate[] {
   const chain = certificatesIn(path, text).map((block) => orDamaged(() => new X509Certificate(block)));
   const [{ validFromDate: from, validToDate: to } = {}] = chain;
@@ -64,7 +67,7 @@ function orDamaged<T>(read: () => T): T {
   }
 }
 
-/** Errors of `read` begin after the file. */
+/** Prefixes the error messages of `read` with the file. */
 function explained<T>(file: string, read: () => T): T {
   try {
     return read();
@@ -76,20 +79,20 @@ function explained<T>(file: string, read: () => T): T {
 const noticeMs = 14 * 86_400_000;
 
 export interface EndingCertificate {
-  /** Its subject, or if it has none, its alternative names. */
+  /** The subject of the certificate or, if it has none, its alternative names. */
   readonly subject: string;
-  /** The day on which it ends, such as 2027-03-01. */
+  /** The day on which the certificate expires, such as 2027-03-01. */
   readonly ends: string;
 }
 
-/** Returns the certificates of the chain that end within 14 days, or have ended. */
+/** Returns the certificates of the chain that have expired or expire within 14 days. */
 export function endingCertificates({ chain }: Tls, now = Date.now()): EndingCertificate[] {
   return chain
     .filter(({ validToDate }) => validToDate.getTime() - now < noticeMs)
     .map((certificate) => ({ subject: nameOf(certificate), ends: dayOf(certificate.validToDate) }));
 }
 
-/** Authorities issue certificates without a subject. The types of Node.js do not say so. */
+/** Some authorities issue certificates without a subject, which Node.js's types do not reflect. */
 function nameOf({ subject, subjectAltName }: { subject?: string; subjectAltName: string | undefined }): string {
   return (subject ?? subjectAltName ?? 'a certificate without a name').replaceAll('\n', ', ');
 }

@@ -1,15 +1,15 @@
 /** Reads YAML that may contain secrets. */
 import { createRequire } from 'node:module';
 
-/** Loaded lazily, because it takes 20 ms and most services have no file. */
+/** Loaded lazily, because loading takes 20 ms and most services have no settings file. */
 const loadParser = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
 
-/** Invalid settings: the message lists each location, the value and what is allowed. */
+/** Thrown for invalid settings. The message lists each location, its value and the allowed values. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** Descriptions of mistakes by error code of the parser. */
+/** Descriptions of mistakes, keyed by the parser's error codes. */
 const yamlMistakes: Readonly<Record<string, string>> = {
   BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is not closed',
   TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
@@ -23,10 +23,10 @@ const yamlMistakes: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'an alias (*name) without a name',
 };
 
-/** Inside of brackets, YAML reads the `{` of a variable as the beginning of a mapping. */
+/** Inside brackets, YAML parses the `{` of a variable as the start of a mapping. */
 const unquotedVariable = 'inside of { } or [ ], a value with a variable must be in quotes: "${NAME}"';
 
-/** Names a key that looks like that of a setting. */
+/** Describes a duplicate key. Shows its name only if it looks like the name of a setting. */
 function duplicateKey(source: string, position: number): string {
   const [, name] = /^["']?([\w-]{1,64})["']?\s*:/.exec(source.slice(position)) ?? [];
   return `duplicate key${name === undefined ? '' : ` "${name}"`}; remove one of the two`;

@@ -1,18 +1,21 @@
-/** Recognizes the blocks of Markdown in a line. Pure, in linear time. */
+/** Recognizes Markdown block marks in a line. Pure, in linear time. */
 import { startsWithEmoji } from './emoji.ts';
 import { labelOf } from './inline-marks.ts';
 import { isSpoken } from './pauses.ts';
 
 export interface Line {
-  /** The line without the marks of its blocks. The numbers of lists stay, since "1. April" may be a date. */
+  /** The line without its block marks. List numbers stay, because "1. April" may be a date. */
   readonly rest: string;
-  /** The number of quotes that the line is in. */
+  /** Nesting depth of block quotes. */
   readonly quotes: number;
-  /** `numbered`: it may be an item, or a date. */
+  /** `numbered` means that the line may be a list item or begin with a date. */
   readonly kind: 'text' | 'item' | 'numbered' | 'heading';
 }
 
-/** A quote; the mark of an alert, whose rest is a heading; a bullet, also of plain text; a heading. "– 5" has a minus. */
+/**
+ * Matches a quote, an alert (the rest of its line is a heading), a bullet (including plain-text ones), or a heading. In
+ * "– 5", the dash is a minus sign.
+ */
 const mark = /\s*(?:(>)|(\[!\w{1,30}\])[-+]?(?=\s|$)|(?:[-*+•◦‣⁃▪▫●○∙·]|[–—](?!\s*\p{N}))(?=\s)|(#{1,6})(?=\s))/uy;
 
 export function readLine(line: string): Line {
@@ -32,7 +35,7 @@ export function readLine(line: string): Line {
 
 const withoutCheckbox = (item: string): string => item.replace(/^\[[ xX]\](?=\s)/, '');
 
-/** `1.`, `2)`, `(3)`, `[4]`, `b)`, `①`, and `一、` in Chinese. */
+/** Matches list numbers: `1.`, `2)`, `(3)`, `[4]`, `b)`, `①`, and `一、` in Chinese. */
 const number =
   /^\s*(?:\(?\p{Nd}{1,3}(?:[.)](?=\s)|[、．）])|\[\d{1,3}\]\s|\(?[a-z]\)\s|[①-⑳]|[一二三四五六七八九十]{1,3}[、．])/iu;
 
@@ -44,17 +47,20 @@ function kindOf(rest: string): Line['kind'] {
   return boldLine.test(rest) ? 'heading' : 'text';
 }
 
-/** Whether the line continues the item above it: it is indented, or begins in the midst of a sentence. */
+/** Whether the line continues the item above it because it is indented or begins in the middle of a sentence. */
 export const continuesItem = (line = ''): boolean => /^(?:\s*>)*(?:\s{2,}\S|\p{Ll})/u.test(line);
 
-/** Returns the line without the mark that breaks it (two spaces, a backslash), if it has one. Paths may end with a backslash. */
+/**
+ * Returns the line without its line break mark (two spaces or a backslash); undefined if it has none. Paths may also
+ * end with a backslash.
+ */
 export function withoutLineBreak(line: string): string | undefined {
   const end = line.slice(-100);
   if (/\S(?: {2,}|\t+)\r?$/.test(end)) return line.trimEnd();
   return /(?<=\s|^)[^\s\\:]+\\\r?$/.test(end) ? line.trimEnd().slice(0, -1) : undefined;
 }
 
-/** Whether the line is a thematic break, underlines a heading, or is the mark of a container (`:::note`). */
+/** Whether the line is a thematic break, the underline of a heading, or a container mark (`:::note`). */
 export function isRule(line: string): boolean {
   if (/^\s*:{3,}[\w\s{}="'.-]{0,100}$/.test(line)) return true;
   return /^\s*[-*_=]/.test(line) && /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/.test(line.replace(/\s/g, ''));
@@ -73,7 +79,10 @@ export function definedLabel(line: string): string | undefined {
 
 // ------------------------------------------------------------------------------------------------------------ math
 
-/** Finds display math: its delimiters have lines of their own, or it is an environment. Unclosed math lasts to the end. */
+/**
+ * Finds the start of display math: delimiters on lines of their own, or an environment. Unclosed math extends to the
+ * end of the text.
+ */
 export function startOfMath(line: string): { readonly length: number; readonly end: string } | undefined {
   const [mark, delimiter, environment = ''] =
     /^\s*(?:(\$\$(?=\s*$)|\\\[(?!.*\\\]))|\\begin\{([a-z]+\*?)\})/i.exec(line) ?? [];
@@ -88,7 +97,7 @@ export function isDelimiterRow(line = ''): boolean {
   return line.includes('|') && /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(line);
 }
 
-/** Whether the line is a row even without the rest of its table: apps send texts in pieces. */
+/** Whether the line is a table row even without the rest of its table, because apps send texts in pieces. */
 export function isRowAlone(line: string): boolean {
   const row = line.trim();
   return row.length > 1 && row.startsWith('|') && row.endsWith('|') && cellsOf(row).filter(isSpoken).length > 1;

@@ -1,4 +1,7 @@
-/** Returns an `indexOf` for ascending `from`; searches in linear time in all, also for strings that do not occur. */
+/**
+ * Returns an `indexOf` for ascending values of `from`. All searches together take linear time, even for strings that do
+ * not occur.
+ */
 export function createFinder(text: string): (searched: string, from: number) => number | undefined {
   const found = new Map<string, number>();
   return (searched, from) => {

@@ -1,8 +1,8 @@
-/** Recognizes the tags and entities of HTML. Pure, in linear time. */
+/** Recognizes HTML tags and entities. Pure, in linear time. */
 
 // ---------------------------------------------------------------------------------------------------------------- tags
 
-/** An attribute has a value or a known name, since `a <b and c> d` is a comparison. */
+/** An attribute must have a value or a known name, because `a <b and c> d` is a comparison. */
 export const tag =
   /<\/?[a-z][a-z0-9-]*(?:\s+(?:[a-z@:_][\w@:.-]*\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'=<>]+)|open|hidden|controls|checked|disabled|allowfullscreen))*\s*\/?>/i;
 
@@ -21,12 +21,18 @@ const inlines = new Set(
   ).split(' '),
 );
 
-/** Returns the names of all elements that the text closes, also those that are not in HTML: `<answer>Yes.</answer>`. */
+/**
+ * Returns the names of all elements that the text closes, including elements that are not in HTML:
+ * `<answer>Yes.</answer>`.
+ */
 export function closedElements(text: string): ReadonlySet<string> {
   return new Set(Array.from(text.matchAll(/<\/([a-z][a-z0-9-]*)\s*>/gi), ([, name = '']) => name.toLowerCase()));
 }
 
-/** Returns what replaces a tag: line ends and commas, which are pauses, or nothing. Undefined if the tag is text. */
+/**
+ * Returns the replacement for a tag: line ends or commas, which are pauses, or an empty text; undefined if the tag is
+ * plain text.
+ */
 export function saidOfTag(markup: string, others: ReadonlySet<string>): string | undefined {
   const [, name = ''] = /^<\/?([a-z0-9-]*)/.exec(markup.toLowerCase()) ?? [];
   if (lines.has(name)) return '\n';
@@ -39,7 +45,7 @@ export function saidOfTag(markup: string, others: ReadonlySet<string>): string |
 
 export const entity = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z0-9]{1,30});/i;
 
-/** The entities that people and models write; an unknown one is text. */
+/** The entities that people and models write. An unknown entity is treated as text. */
 const named = new Map(
   Array.from(
     (
@@ -54,7 +60,7 @@ const named = new Map(
   ),
 );
 
-/** The suffixes of entities such as `&eacute;`, which is a letter and an accent. */
+/** The suffixes of entities such as `&eacute;`, which consists of a letter and an accent. */
 const marks = new Map(
   Object.entries({ grave: '\u0300', acute: '\u0301', circ: '\u0302', tilde: '\u0303', uml: '\u0308' }).concat(
     Object.entries({ ring: '\u030a', caron: '\u030c', cedil: '\u0327' }),

@@ -1,4 +1,4 @@
-/** Creates the parts that speak: the choice of models, the clips, and the spool of direct speech. */
+/** Creates the components for speech: model selection, clips, and the spool for direct speech. */
 import type { EngineContext, Logger } from '../../engines/contract/index.ts';
 import { clipLimits, createClipStore } from '../clips/store.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
@@ -21,7 +21,7 @@ export interface SpeechOptions {
   readonly log: Logger;
 }
 
-/** Clips have one account in the disk budget: the clip store divides it among the callers. */
+/** All clips share one holder in the disk budget; the clip store divides the space among callers. */
 const clipStore = Symbol('clips');
 
 export function openSpeech({ settings, tuning, registry, workspace, encode, idPrefix, metrics, log }: SpeechOptions) {

@@ -1,10 +1,10 @@
-/** Removes the marks of Markdown, HTML and LaTeX within a line, where they are complete. Pure, in linear time. */
+/** Removes complete Markdown, HTML and LaTeX marks within a line. Pure, in linear time. */
 import { createFinder } from './finder.ts';
 import { entity, saidOfEntity, saidOfTag, tag } from './html.ts';
 import { isBetweenDollars, saidOfMath } from './math.ts';
 import { endOfCitations, silentMark } from './model-marks.ts';
 
-/** Names that the whole text defines. */
+/** Names that are defined anywhere in the text. */
 export interface Definitions {
   /** Labels of links and footnotes, as `labelOf` returns them. */
   readonly labels: ReadonlySet<string>;
@@ -22,7 +22,7 @@ const marks = new RegExp(
     /\[\^[^\s[\]^]{1,50}\^?\]/, // a footnote
     /!?\[|\]/,
     /\*+|_+|~~+/, // emphasis
-    /\\[a-z]+(?:\{[^{}]*\})+/, // a command of LaTeX
+    /\\[a-z]+(?:\{[^{}]*\})+/, // a LaTeX command
     /\\\S|\$+/, // an escaped character, math
   ]
     .map(({ source }) => source)
@@ -31,8 +31,8 @@ const marks = new RegExp(
 );
 
 /**
- * Code and emphasis keep their words, links their text. Images, addresses and the marks of footnotes are silent. A line
- * without such marks comes back unchanged.
+ * Code and emphasis keep their words, and links keep their text. Images, addresses and footnote marks are removed. A
+ * line without such marks is returned unchanged.
  */
 export function withoutInlineMarks(line: string, { labels, elements }: Definitions): string {
   const pieces: string[] = [];
@@ -103,17 +103,22 @@ function withoutSpace(pieces: string[], line: string, end: number): number {
 
 const isAddress = (mark: string): boolean => mark.includes(':') && /^<(?:https?:\/\/|mailto:)/i.test(mark);
 
-/** `10<sup>6</sup>` is not 106. */
+/** Whether the tag starts an exponent: `10<sup>6</sup>` is not 106. */
 function isPower(mark: string, line: string, index: number): boolean {
   return /^<sup>$/i.test(mark) && /[\p{L}\p{N})]/u.test(line[index - 1] ?? '') && /[-−\d]/.test(line[index + 5] ?? '');
 }
 
-/** A footnote follows a word; `[^a-z]` at the beginning of a word is a character class. */
+/**
+ * Whether the mark is a footnote. A footnote follows a word; `[^a-z]` at the beginning of a word is a character class.
+ */
 function isFootnote(mark: string, before: string | undefined, labels: ReadonlySet<string>): boolean {
   return (before !== undefined && !isSpace(before)) || labels.has(labelOf(mark.slice(1, -1)));
 }
 
-/** Paths keep their backslashes: `C:\\a\\.ssh`, `\\\\server`. The marks must be passed in order. */
+/**
+ * Removes the backslash of escaped characters, except in paths: `C:\\a\\.ssh`, `\\\\server`. The marks must be passed
+ * in order.
+ */
 function createUnescape(line: string): (mark: string, index: number) => string {
   let path: number | undefined;
   return (mark, index) => {
@@ -138,7 +143,10 @@ function endOfMath(
   return end !== undefined && isBetweenDollars(line, { start, end, mark }) ? end : undefined;
 }
 
-/** Excludes the punctuation of the sentence. A closing parenthesis belongs to an address that has an opening one. */
+/**
+ * Excludes punctuation that belongs to the sentence. A closing parenthesis belongs to the address only if the address
+ * contains an opening one.
+ */
 function lengthOfAddress(address: string): number {
   if (address.startsWith('<')) return address.length;
   const closing = address.includes('(') ? ".,;:!?'*_~}" : ".,;:!?'*_~})";
@@ -149,7 +157,7 @@ function lengthOfAddress(address: string): number {
 
 // ------------------------------------------------------------------------------------------------------------ code
 
-/** Finds the run of equally many backticks that closes a code span. The spans must be passed in order. */
+/** Finds the run of the same number of backticks that closes a code span. The spans must be passed in order. */
 function createCodeFinder(line: string): (start: number, length: number) => number | undefined {
   let runs: Map<number, { readonly starts: number[]; next: number }> | undefined;
   return (start, length) => {
@@ -203,7 +211,7 @@ function findLinks(line: string, labels: ReadonlySet<string>): ReadonlyMap<numbe
   return links;
 }
 
-/** Maps the index of each opening character to that of its closing one, ordered by the closing ones. */
+/** Maps the index of each opening character to the index of its closing one, ordered by the latter. */
 function pairsOf(line: string, opening: string, closing: string): Map<number, number> {
   const pairs = new Map<number, number>();
   const open: number[] = [];
@@ -220,7 +228,7 @@ function nextSpace(line: string, from: number): number {
   return space.exec(line)?.index ?? Infinity;
 }
 
-/** Whether the text after the space is the title of a link, not a sentence in parentheses. */
+/** Whether the text after the space is the title of a link rather than a sentence in parentheses. */
 function hasTitle(line: string, space: number, end: number): boolean {
   const quote = line
     .slice(space, Math.min(end, space + 4))
@@ -256,7 +264,7 @@ function createEmphasis(pieces: string[]) {
 const isSpace = (character: string): boolean => /\s/.test(character);
 const isWord = (character: string): boolean => /[\p{L}\p{N}]/u.test(character);
 
-/** `2*3*4` and `snake_case_name` are not emphasis. */
+/** Whether the mark may open emphasis, unlike in `2*3*4` and `snake_case_name`. */
 function mayOpen(mark: string, before: string, after: string): boolean {
   if (isSpace(after)) return false;
   return mark === '**' ? !/\p{N}/u.test(before) : mark.startsWith('~') || !isWord(before);

@@ -1,6 +1,6 @@
-/** Turns LaTeX between its delimiters into speech. Pure, in linear time. */
+/** Converts LaTeX between its delimiters to spoken text. Pure, in linear time. */
 
-/** Commands that are not spoken by their names, as `\alpha` and `\sin` are. */
+/** Commands that are not spoken as their names, unlike `\alpha` and `\sin`. */
 const symbols = new Map(
   Array.from(
     (
@@ -12,7 +12,7 @@ const symbols = new Map(
   ),
 );
 
-/** Commands for layout and style. */
+/** Commands for layout and style, which are not spoken. */
 const silent = new Set(
   (
     'left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits text textbf textit textrm mathrm mathbf ' +
@@ -27,7 +27,7 @@ export function saidOfMath(math: string): string {
     if (command !== undefined) return saidOfCommand(command) + (/[a-z\d]/i.test(next ?? '') ? ' ' : '');
     if (escaped !== undefined) return escaped === '\\' ? ', ' : /[%$#&_|]/.test(escaped) ? escaped : ' ';
     if (mark === '{' || mark === '}') return '';
-    return mark.startsWith('}') ? '/' : ' '; // the parts of a fraction
+    return mark.startsWith('}') ? '/' : ' '; // separates the parts of a fraction
   });
   return said.replace(/\s+/g, ' ').replace(/ ,/g, ',').trim();
 }
@@ -36,7 +36,9 @@ function saidOfCommand(command: string): string {
   return silent.has(command) ? ' ' : ` ${symbols.get(command) ?? command}`;
 }
 
-/** Unlike prices, math touches both of its dollar signs, and has a LaTeX character or no space. */
+/**
+ * Unlike prices, math has no space next to its dollar signs, and contains either a LaTeX character or no space at all.
+ */
 export function isBetweenDollars(
   line: string,
   { start, end, mark }: { readonly start: number; readonly end: number; readonly mark: '$' | '$$' },

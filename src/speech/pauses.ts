@@ -1,14 +1,14 @@
-/** Joins the lines of a text so that voices pause where its marks were. Pure, in linear time. */
+/** Joins the lines of a text so that voices pause where the removed marks were. Pure, in linear time. */
 import { abbreviationAt } from '../../lib/abbreviations.ts';
 
-/** None, as within a paragraph; that of a sentence; that of a paragraph. */
+/** 0: no pause, as within a paragraph; 1: the pause of a sentence; 2: the pause of a paragraph. */
 export type Pause = 0 | 1 | 2;
 
 const longer = (one: Pause, other: Pause): Pause => (one > other ? one : other);
 
 /**
- * Joins the lines of a text. For voices, a line end is a space: only punctuation and empty lines are pauses. Where a pause is
- * missing, the line gets a full stop, and for the pause of a paragraph an empty line follows.
+ * Joins the lines of a text. Voices treat a line end as a space; only punctuation and empty lines are pauses. If a
+ * pause is missing, the line gets a full stop and, for a paragraph pause, an empty line after it.
  */
 export class SpokenText {
   readonly #lines: string[] = [];
@@ -45,11 +45,11 @@ export const isSpoken = (words: string): boolean => words.trim() !== '';
 
 export const endsWithPause = (words: string): boolean => /[\p{Terminal_Punctuation}…–—]$/u.test(endOf(words));
 
-/** Whether the punctuation at the end of a line is a pause before any word: after "A." or "Dr." it may not be. */
+/** Whether the punctuation at the end of a line is always a pause, unlike after "A." or "Dr.". */
 const isSentence = (words: string): boolean =>
   endsWithPause(words) && !(words.endsWith('.') && abbreviationAt(words.slice(0, -1), '') !== undefined);
 
-/** The end of a line, without quotation marks and brackets that are closed after its punctuation. */
+/** Returns the end of a line, without closing quotation marks and brackets after its punctuation. */
 function endOf(words: string): string {
   return words
     .trimEnd()
@@ -57,7 +57,7 @@ function endOf(words: string): string {
     .replace(/[\p{Pe}\p{Pf}"'*_]+$/u, '');
 }
 
-/** Thai and its neighbors have no full stops. */
+/** Thai and related scripts have no full stops. */
 const withoutStops = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]\p{M}*$/u;
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}ー]$/u;
 

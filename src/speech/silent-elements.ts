@@ -1,11 +1,12 @@
-/** Removes what is never spoken: reasoning, comments, scripts and styles. Pure, in linear time. */
+/** Removes elements that are never spoken: reasoning, comments, scripts and styles. Pure, in linear time. */
 import { withoutThoughts } from '../../lib/thoughts.ts';
 import { createFinder } from './finder.ts';
 
 const silent = / ?(?<!`)(?:<!--|<(details|script|style)(?:\s[^<>]*)?>)/gi;
 
 /**
- * Reasoning is where chat models write it (lib/thoughts), or in the `<details>` with a type that Open WebUI makes of it. Reasoning without an end lasts to the end of the text, since apps send texts in pieces.
+ * Recognizes reasoning as chat models write it (lib/thoughts), and as the `<details type=...>` to which Open WebUI
+ * converts it. Unclosed reasoning extends to the end of the text, because apps send texts in pieces.
  */
 export function withoutSilentElements(text: string): string {
   const answer = withoutThoughts(text);

@@ -1,6 +1,6 @@
 /**
- * Prepares a text for speech: removes the marks of Markdown, HTML, LaTeX and chat models, reasoning, code, addresses and
- * emoji, replaces styled letters by plain ones, and adds the punctuation of pauses. Pure, in linear time.
+ * Prepares a text for speech: removes the marks of Markdown, HTML, LaTeX and chat models, reasoning, code, addresses
+ * and emoji, replaces styled letters with plain ones, and adds punctuation for pauses. Pure, in linear time.
  */
 import { closes, fenceOf, type Fence } from '../../lib/code-fence.ts';
 import {
@@ -24,7 +24,7 @@ import { endsWithPause, isSpoken, SpokenText, type Pause } from './pauses.ts';
 import { withoutSilentElements } from './silent-elements.ts';
 import { createToolCalls } from './tool-calls.ts';
 
-/** Returns plain text unchanged, and "" if nothing is left to say. */
+/** Returns plain text unchanged, and "" if nothing is left to speak. */
 export function speakable(text: string): string {
   const plain = plainLetters(text);
   const visible = withoutSilentElements(plain);
@@ -37,7 +37,7 @@ export function speakable(text: string): string {
   return /[\p{L}\p{N}\p{S}]/u.test(spoken) ? spoken : '';
 }
 
-/** Reads a text line by line, and collects what is spoken. */
+/** Reads a text line by line, and collects the text to speak. */
 class BlockReader {
   readonly text = new SpokenText();
   readonly #definitions: Definitions;
@@ -92,10 +92,10 @@ class BlockReader {
     return cells.filter(isSpoken).join(', ');
   }
 
-  /** Reads a heading, or a line of an item or a paragraph. */
+  /** Reads a heading, or a line of a list item or a paragraph. */
   #readText(source: string, { rest, quotes, kind }: Line, next: string): void {
     const above = this.#above;
-    // "1. April" may be a date in the midst of a sentence.
+    // "1. April" may be a date in the middle of a sentence.
     const isNumber = kind === 'numbered' && (above.isItem || above.isEnded || readLine(next).kind === 'numbered');
     const isItem = kind === 'item' || isNumber;
     const isApart = kind === 'heading' || (above.quotes !== undefined && above.quotes !== quotes);
@@ -107,7 +107,7 @@ class BlockReader {
     this.#add(source, this.#say(unbroken ?? rest), { before, after });
   }
 
-  /** Returns what is spoken of a part of a line. */
+  /** Returns the text to speak for a part of a line. */
   #say(words: string): string {
     return withoutEmoji(withoutInlineMarks(words, this.#definitions));
   }
@@ -119,7 +119,10 @@ class BlockReader {
     this.text.pause(after);
   }
 
-  /** A line that has become several has tags that are pauses: one line end of a sentence, two of a paragraph. */
+  /**
+   * Adds the lines into which a source line was split at tags that are pauses: one line end is a sentence pause, two
+   * are a paragraph pause.
+   */
   #addLines(lines: readonly string[]): void {
     let last = 0;
     for (const [at, line] of lines.entries()) {

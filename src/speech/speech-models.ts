@@ -23,13 +23,13 @@ import { wholeSamples } from './whole-samples.ts';
 import { withTimeouts, type Listener, type SpeechTimeouts } from './timeouts.ts';
 
 /**
- * Null and absent mean the configured default, for both. If neither the request nor the settings name a model, a voice or a
- * language that the default one does not have selects a local model that has it.
+ * For both fields, null or absent means the configured default. If neither the request nor the settings name a model, a
+ * voice or language that the default model lacks selects a local model that has it.
  */
 export interface SpeechSelection {
   readonly model: string | null | undefined;
   readonly voice: string | null | undefined;
-  /** Their JSON Pointers in the body (RFC 6901), for problems. */
+  /** JSON Pointers (RFC 6901) of these fields in the body, for problems. */
   readonly pointers: { readonly model: string; readonly voice: string };
 }
 
@@ -47,9 +47,9 @@ export interface Utterance {
 }
 
 export interface SelectedSpeech {
-  /** The model for a text without a language. */
+  /** The model that is used for a text without a language. */
   readonly model: ServedModel<'speech'>;
-  /** Resolves once the first bytes are available; later failures are thrown by the audio. */
+  /** Resolves once the first bytes are available; reading the audio throws later failures. */
   speak(utterance: Utterance, listener: Listener): Promise<Audio>;
 }
 
@@ -59,7 +59,7 @@ export interface SpeechModelSelector {
    * model lists its voices.
    */
   choose(options: SpeechSelection): SelectedSpeech;
-  /** Returns the voice of requests that name none; undefined if the engine lists no default. */
+  /** Returns the voice for requests that name none; undefined if the engine lists no default. */
   defaultVoiceOf(model: ServedModel<'speech'>): string | undefined;
   /** Whether the default model of the API key is available. */
   defaultIsAvailable(): boolean;
@@ -69,7 +69,7 @@ export interface SelectorOptions {
   readonly registry: Registry;
   /** The setting TTS_VOICE. */
   readonly defaultVoice: string | undefined;
-  /** Encodes the silence of a text that has nothing to say. */
+  /** Encodes silence for a text without speakable content. */
   readonly encode: EngineContext['encode'];
   readonly limits?: SpeechTimeouts;
   readonly metrics?: Metrics | undefined;
@@ -88,7 +88,7 @@ export function createSpeechModelSelector({
   metrics,
 }: SelectorOptions): SpeechModelSelector {
   const served = registry.of('speech');
-  // An engine that fails to list its models may have the default one.
+  // Checked only if all engines have listed their models, because the default model may be missing from a failed list.
   if (defaultVoice !== undefined && served.knowsAll) expectVoice(served.default, defaultVoice);
   return {
     choose({ model: named, voice, pointers }) {
@@ -108,7 +108,10 @@ export function createSpeechModelSelector({
     defaultIsAvailable: () => defaultModel(registry, 'speech')?.availability.available ?? false,
   };
 
-  /** Returns the preferred model if it has such a voice or lists no voices, else the first local model that has one. */
+  /**
+   * Returns the preferred model if it has a matching voice or lists no voices, otherwise the first local model that has
+   * one.
+   */
   function withVoice(preferred: ServedModel<'speech'>, matches: (voice: Voice) => boolean) {
     const has = ({ entry }: ServedModel) => entry.voices?.some(matches) ?? false;
     if (has(preferred) || !preferred.entry.voices?.length) return preferred;
@@ -156,7 +159,7 @@ function selectedSpeech(
   };
 }
 
-/** Returns 100 ms of silence: apps need some audio for each piece of a text. */
+/** Returns 100 ms of silence, because apps expect some audio for each piece of a text. */
 function silence(): Pcm {
   const { sampleRate } = pcmFormat;
   async function* samples() {
@@ -165,7 +168,7 @@ function silence(): Pcm {
   return { sampleRate, samples: samples() };
 }
 
-/** Ignores parameters: `audio/ogg; codecs=opus` is ogg. */
+/** Returns the type without its parameters: `audio/ogg; codecs=opus` is ogg. */
 function declaredType(mediaType: string): AudioType {
   const [essence] = mediaType.toLowerCase().split(';');
   const declared = audioTypes.find((type) => type === essence?.trim());
@@ -174,7 +177,7 @@ function declaredType(mediaType: string): AudioType {
   throw new EngineError('engine-failed', 'The engine returned audio of an unsupported type.', { cause });
 }
 
-/** Engines that list no voices check them in `synthesize`. */
+/** Whether the model may have the voice. Engines that list no voices check it in `synthesize`. */
 function mayHaveVoice({ entry: { voices = [] } }: ServedModel, voice: string): boolean {
   return voices.length === 0 || voices.some(({ id }) => id === voice);
 }

@@ -1,11 +1,11 @@
-/** Records a synthesis, which ends with its audio. */
+/** Records a synthesis, which ends when its audio ends. */
 import type { Speech } from '../../engines/contract/index.ts';
 import { CallRecord } from '../engine-host/call-record.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import type { Listener } from './timeouts.ts';
 
-/** Resolves and rejects as `speak` does. The record is complete when the audio has ended or is no longer read. */
+/** Resolves and rejects like `speak`. The record ends when the audio has ended or is no longer being read. */
 export async function recordSpeech<S extends Speech>(
   speak: () => Promise<S>,
   model: ServedModel<'speech'>,
@@ -23,7 +23,7 @@ export async function recordSpeech<S extends Speech>(
   }
 }
 
-/** Not a generator: its `return()` would wait for the pending chunk. */
+/** Not a generator, because its `return()` would wait for the pending chunk. */
 function watched({ audio }: Speech, record: CallRecord, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const source = audio[Symbol.asyncIterator]();
   const iterator: AsyncIterableIterator<Uint8Array> = {

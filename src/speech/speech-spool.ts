@@ -8,8 +8,8 @@ import type { AccountedDirectory } from '../system/workspace.ts';
 
 export interface SpeechSpool extends AsyncDisposable {
   /**
-   * Resolves once the first bytes are stored; rejects with `storage-full` or the failure of the audio before its first
-   * byte. The file is removed when the reader has reached the end or returned, or when the signal aborts.
+   * Resolves once the first bytes are stored; rejects with `storage-full`, or with the error if the audio fails before
+   * its first byte. The file is removed when the reader has reached the end or returned, or when the signal aborts.
    */
   spool(audio: AsyncIterable<Uint8Array>, { signal }: { signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>>;
 }

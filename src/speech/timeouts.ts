@@ -1,4 +1,7 @@
-/** Adds timeouts to a synthesis, for its first bytes and for every later chunk, and makes it abortable at any time. */
+/**
+ * Adds timeouts to a synthesis, for its first bytes and for every later chunk, and makes the synthesis abortable at any
+ * time.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
@@ -6,16 +9,16 @@ import { ignore } from '../../lib/errors.ts';
 
 /** Timeouts in milliseconds. */
 export interface SpeechTimeouts {
-  /** Timeout for the first bytes: wav arrives as a whole, and an engine's queue may be long. */
+  /** Timeout for the first bytes. It is long because wav arrives as a whole and an engine's queue may be long. */
   readonly firstBytesMs: number;
-  /** Idle timeout between two chunks; runs only while the next one is requested. */
+  /** Idle timeout between two chunks. It runs only while a chunk is being requested. */
   readonly silenceMs: number;
 }
 
 export interface Listener {
   /** Aborts the synthesis at any time. */
   readonly signal: AbortSignal;
-  /** Aborts it only until the first bytes arrive. */
+  /** Aborts the synthesis only until the first bytes arrive. */
   readonly waiting?: AbortSignal;
 }
 
@@ -47,8 +50,8 @@ export async function withTimeouts<S extends Speech>(
     work.signal.throwIfAborted();
     const speech = await synthesize(work.signal);
     const source = speech.audio[Symbol.asyncIterator]();
-    // Runs immediately if already aborted: the engine may hold files by now.
-    onAbort(work.signal, () => void source.return?.().catch(ignore)); // its result is unused
+    // If already aborted, this runs immediately, because the engine may hold files by now.
+    onAbort(work.signal, () => void source.return?.().catch(ignore)); // the result of `return()` is unused
     let first = await source.next();
     while (!first.done && first.value.length === 0) first = await source.next();
     return { speech, source, first };
@@ -65,7 +68,7 @@ export async function withTimeouts<S extends Speech>(
     stopWaiting?.();
   }
 
-  /** Not a generator: its `return()` would wait for the pending chunk. */
+  /** Not a generator, because its `return()` would wait for the pending chunk. */
   function continued(
     first: IteratorResult<Uint8Array>,
     source: AsyncIterator<Uint8Array>,

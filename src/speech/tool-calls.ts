@@ -1,4 +1,4 @@
-/** Removes the calls of tools that models write as text, with their results. Pure, in linear time. */
+/** Removes tool calls that models write as text, together with their results. Pure, in linear time. */
 import { createFinder } from './finder.ts';
 
 const name = String.raw`(?:[a-z][\w-]{0,30}:)?(?:tool|function)_?(?:calls?|use|code|responses?|results?|outputs?)`;
@@ -6,17 +6,17 @@ const opening = new RegExp(
   [
     `<(${name}|invoke|function(?==))(?:[\\s=][^<>]{0,200})?>`,
     String.raw`<[|｜]tool[_▁](?:calls?|outputs?)(?:[_▁]section)?(?:[_▁]begin)?[|｜]>`,
-    String.raw`<\|python_tag\|>|\[TOOL_CALLS\]`, // to the end of the text
+    String.raw`<\|python_tag\|>|\[TOOL_CALLS\]`, // the call extends to the end of the text
   ].join('|'),
   'gi',
 );
 
-/** Whether the text after a mark shows that it is mentioned, and not a call. */
+/** Whether the text after a mark shows that the mark is only mentioned and is not a call. */
 const isProse = (after: string): boolean => /^(?:\s+\p{L}|[.,;:!?`'")])/u.test(after);
 
 /**
- * Takes the lines of a text outside of code, and returns what remains of each. A call that does not end lasts to the end of
- * the text, since apps send texts in pieces.
+ * Takes the lines of a text outside of code, and returns the rest of each line. An unclosed call extends to the end of
+ * the text, because apps send texts in pieces.
  */
 export function createToolCalls(): (line: string) => string {
   let closing: string | undefined;
@@ -48,7 +48,7 @@ export function createToolCalls(): (line: string) => string {
   };
 }
 
-/** Returns "" for a mark without an end. */
+/** Returns the closing mark; "" for a mark that has none. */
 function closingOf(mark: string, name: string | undefined): string {
   if (name !== undefined) return `</${name}>`;
   if (/python|^\[/.test(mark)) return '';

@@ -1,6 +1,6 @@
-/** Regroups PCM so that every chunk has whole 16-bit samples, for players that play each chunk by itself. */
+/** Regroups PCM so that every chunk contains whole 16-bit samples, for players that play each chunk separately. */
 
-/** Drops half a sample at the end. Not a generator: its `return()` would wait for the pending chunk. */
+/** Drops an incomplete sample at the end. Not a generator, because its `return()` would wait for the pending chunk. */
 export function wholeSamples(audio: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
   const source = audio[Symbol.asyncIterator]();
   let half: Uint8Array = new Uint8Array();

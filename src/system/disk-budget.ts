@@ -1,6 +1,6 @@
 /**
- * Shared budget for all temporary files of this process: uploads, decoded audio, speech, clips. Bytes are taken before
- * writing, and released when the file has been removed.
+ * Shared budget for all temporary files of this process: uploads, decoded audio, speech, and clips. Bytes are taken
+ * before writing, and released once the file has been removed.
  */
 import { statfsSync } from 'node:fs';
 import { EngineError } from '../../engines/contract/index.ts';
@@ -11,15 +11,15 @@ export type Holder = string | symbol;
 
 /** The bytes of one file or directory, released on disposal. */
 export interface DiskAccount extends Disposable {
-  /** Call before writing. Throws `storage-full`. */
+  /** Call this before writing. Throws `storage-full`. */
   take(bytes: number): void;
 }
 
-/** The bytes of several files, some of which are removed before the others. */
+/** The bytes of several files that may be removed at different times. */
 export interface SharedAccount extends DiskAccount {
-  /** Taken and not released. */
+  /** Bytes that have been taken and not released. */
   readonly bytes: number;
-  /** Call after the removal of a file. */
+  /** Call this after removing a file. */
   release(bytes: number): void;
 }
 
@@ -28,7 +28,7 @@ export interface AccountOptions {
   readonly holder?: Holder;
   /** Maximum bytes of this account. */
   readonly limit?: number;
-  /** Bytes that already exist from before a restart: they count, but are never rejected. */
+  /** Bytes that existed before a restart. They count, but are never rejected. */
   readonly existing?: number;
 }
 
@@ -40,13 +40,13 @@ export interface FileSystemSpace {
 export interface DiskBudgetOptions {
   /** Defaults to 4 GiB, or half of the free space if that is less. */
   readonly bytes?: number | undefined;
-  /** Called often: statfs of a local file system takes less than a microsecond. */
+  /** Called often, which is fine because statfs takes less than a microsecond on a local file system. */
   readonly space: () => FileSystemSpace;
 }
 
 const defaultBytes = 4 * 1024 ** 3;
 
-// 32,000 characters are half an hour of English and more than four hours of Japanese: 745 MB as wav at 24 kHz.
+// 32,000 characters are half an hour of English, or more than four hours of Japanese, which is 745 MB as wav at 24 kHz.
 const maxSpeechBytes = 1024 ** 3;
 
 /** Maximum bytes of one speech: a quarter of the budget. */
@@ -54,7 +54,7 @@ export function largestSpeech(budgetBytes: number): number {
   return Math.min(maxSpeechBytes, Math.floor(budgetBytes / 4));
 }
 
-/** Bytes written between two checks of the free space. */
+/** Number of bytes written between checks of the free space. */
 const checkEveryBytes = 16 * 1024 ** 2;
 
 const maxReservedBytes = 64 * 1024 ** 2;
@@ -76,7 +76,9 @@ export class DiskBudget {
     return this.#used;
   }
 
-  /** Throws `storage-full` when the file system itself is nearly full, unless the bytes exist already. */
+  /**
+   * Opens an account. Throws `storage-full` if the file system itself is nearly full, unless the bytes already exist.
+   */
   open({ holder = currentCaller(), limit = Infinity, existing }: AccountOptions = {}): SharedAccount {
     if (existing === undefined) this.#expectSpace();
     let taken = existing ?? 0;
@@ -106,7 +108,7 @@ export class DiskBudget {
   }
 
   /**
-   * An owner may use no more than what then remains free: a single owner gets half, two get a third each, and there is
+   * An owner may use at most as much as then remains free: a single owner gets half, two get a third each, and there is
    * always space for one more. (Files in use cannot be evicted, so with fixed shares the last owner would get nothing.)
    */
   #take(holder: Holder, bytes: number): void {
@@ -131,7 +133,7 @@ export class DiskBudget {
     this.#used -= bytes;
   }
 
-  /** Free space that is left to other programs and the log. */
+  /** Keeps some free space for other programs and the log. */
   #expectSpace(): void {
     const { freeBytes, totalBytes } = this.#space();
     if (freeBytes < Math.min(maxReservedBytes, totalBytes / 100)) {
@@ -141,13 +143,13 @@ export class DiskBudget {
   }
 }
 
-/** Space of the file system of a directory. */
+/** Returns the space of the file system that contains a directory. */
 export function spaceOf(directory: string): FileSystemSpace {
   const { bavail, blocks, bsize } = statfsSync(directory);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** An EngineError, because it also passes through engines. */
+/** Returns an EngineError, because the error also passes through engines. */
 function storageFull(message: string): EngineError {
   return new EngineError('storage-full', message);
 }

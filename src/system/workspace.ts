@@ -1,6 +1,6 @@
 /**
- * The temporary directory of this process. It is removed when the process exits; the next startup removes the
- * directories of killed processes.
+ * The temporary directory of this process. The directory is removed when the process exits; the next startup removes
+ * the directories of killed processes.
  */
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -21,7 +21,7 @@ export type Workspace = Awaited<ReturnType<typeof createWorkspace>>;
 
 /**
  * Creates the directory under `root` and removes those of dead processes. If files cannot be removed later, for example
- * because the disk has become read-only, that is logged and fails no request and no shutdown.
+ * because the disk has become read-only, this is only logged and does not fail requests or the shutdown.
  */
 export async function createWorkspace(root: string, diskBytes?: number, log?: Pick<Logger, 'warn'>) {
   await makeDirectory(root);
@@ -42,7 +42,7 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
   const disk = new DiskBudget({ bytes: diskBytes, space: () => spaceOf(root) });
   const accounts = new Map<string, DiskAccount>();
   const directory = async (purpose: string): Promise<TemporaryDirectory> => {
-    // After a day without work, a cleanup in another container may have considered it stale.
+    // After a day without work, a cleanup in another container may have removed the directory as stale.
     if (!disposed) await mkdir(path, { recursive: true, mode: 0o700 });
     const own = await mkdtemp(join(path, `${purpose}-`));
     return {
@@ -55,7 +55,7 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
     disk,
     /** Creates a private directory (0700). The caller must dispose of it. */
     directory,
-    /** Creates one with a disk account. Throws `storage-full`. */
+    /** Creates a private directory with a disk account. Throws `storage-full`. */
     async accountedDirectory(purpose: string, options?: AccountOptions): Promise<AccountedDirectory> {
       const account = disk.open(options);
       const made = await directory(purpose);
@@ -70,7 +70,7 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
         },
       };
     },
-    /** The disk account of the directory of a file; undefined if there is none. */
+    /** Returns the disk account of a file's directory; undefined if there is none. */
     accountOf: (file: string) => accounts.get(dirname(file)),
     [Symbol.dispose]() {
       disposed = true;
@@ -80,7 +80,7 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
   };
 }
 
-/** Unique even for a reused pid (start time) and across containers (pid namespace). */
+/** Returns a name that is unique even for a reused pid (start time) and across containers (pid namespace). */
 function nameOf(pid: number): string {
   made += 1;
   return `parlance-${namespace}-${String(pid)}-${startTime(pid)}-${String(made)}`;
@@ -95,12 +95,12 @@ async function removeStale(root: string): Promise<void> {
     if (space === undefined) continue;
     const path = join(root, name);
     const dead = space === namespace ? startTime(Number(pid)) !== start : await isOld(path);
-    // In a directory that is shared by users, the permission may be missing.
+    // Errors are ignored, because permission may be missing in a directory that several users share.
     if (dead) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-/** Processes of other containers are not visible: a directory counts as stale after a day without changes. */
+/** Processes of other containers are not visible, so a directory counts as stale after a day without changes. */
 async function isOld(path: string): Promise<boolean> {
   return stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs > dayMs,
@@ -112,11 +112,14 @@ function pidNamespace(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 'host';
   } catch {
-    return 'host'; // no /proc: not Linux, so no containers that share the directory
+    return 'host'; // without /proc, this is not Linux, so no containers share the directory
   }
 }
 
-/** Start time in clock ticks since boot (proc(5), field 22). Without /proc, it says only whether the process runs. */
+/**
+ * Returns the start time in clock ticks since boot (proc(5), field 22). Without /proc, the result only shows whether
+ * the process is running.
+ */
 function startTime(pid: number): string {
   try {
     const fields = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')

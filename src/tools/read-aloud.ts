@@ -39,7 +39,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
 
   function toolsFor(chat: ChatFacts): readonly Tool[] {
     if (chat.readAloud === false) return [];
-    // Unless the request names a speech model, a chat without available speech simply has no read_aloud.
+    // Unless the request names a speech model, read_aloud is omitted if speech is unavailable.
     if (chat.tts_model == null && !speakers.defaultIsAvailable()) return [];
     const pointers = { model: '/tts_model', voice: '/voice_id' };
     return [readAloud(speakers.choose({ model: chat.tts_model, voice: chat.voice_id, pointers }), chat)];
@@ -63,7 +63,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
         } catch (error) {
           if (signal.aborted || waiting.aborted) throw error;
           log.warn({ id: chat, err: error }, 'read_aloud failed');
-          throw toolError(problemAnswer(error, '').body.detail, error); // only the public detail
+          throw toolError(problemAnswer(error, '').body.detail, error); // exposes only the public detail
         }
         return 'The text is being read aloud to the user now.';
       },
@@ -74,7 +74,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
 /** Validates the model's arguments; unknown ones are ignored. */
 function utteranceOf({ text, language }: Readonly<Record<string, unknown>>) {
   if (typeof text !== 'string' || text.trim() === '') throw toolError('`text` must be a non-empty string.');
-  // Checks UTF-16 code units first: they are cheap to count.
+  // Checks UTF-16 code units first, because they are cheap to count.
   if (text.length > 2 * maxCharacters || Array.from(text).length > maxCharacters) {
     throw toolError(`\`text\` must have at most ${maxCharacters} characters; call read_aloud again for the rest.`);
   }
@@ -85,7 +85,7 @@ function utteranceOf({ text, language }: Readonly<Record<string, unknown>>) {
   return { text, language, format: 'mp3' } as const;
 }
 
-/** The message is shown to the model. */
+/** Creates an error whose message the model sees. */
 function toolError(message: string, cause?: unknown): EngineError {
   return new EngineError('engine-failed', message, { cause });
 }

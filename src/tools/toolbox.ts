@@ -10,17 +10,17 @@ export interface ToolOptions {
   readonly voice_id?: string | null;
   /** The speech model of read_aloud. If it is null or absent, the default model is used. */
   readonly tts_model?: string | null;
-  /** Whether read_aloud may be offered. Default: true. False if clients never see its clips. */
+  /** Whether read_aloud may be offered; false if clients never see its clips. Default: true. */
   readonly readAloud?: boolean;
 }
 
-/** The chat that tools are for. */
+/** The chat for which tools are requested. */
 export interface ChatFacts extends ToolOptions {
   /** The request id, for the log. */
   readonly id: string;
   /**
-   * Aborts when the run fails or the client disconnects, but not after the run has completed. Work that a tool has
-   * started belongs to the run until then.
+   * Aborts when the run fails or the client disconnects, but not after the run has completed. Until then, work started
+   * by a tool belongs to the run.
    */
   readonly signal: AbortSignal;
 }
@@ -41,7 +41,7 @@ export function createToolbox(
 ): Toolbox {
   let hadTooMany = false;
 
-  /** Logs the warning once until the number is within the limit again. */
+  /** Logs the warning once, and again only after the number has been within the limit. */
   function warnOfTooMany(tools: number): void {
     const message = `too many tools, only the first ${maxTools} are offered; select tools with \`tools\` in the settings of the servers`;
     const hasTooMany = tools > maxTools;

@@ -1,21 +1,21 @@
-/** Builds cues of readable length from the times of words. */
+/** Builds subtitle cues of readable length from word timestamps. */
 import type { TimedText, Transcript } from '../../engines/contract/index.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
 import { spacesBefore } from './spaces.ts';
 
 export interface CueShape {
-  /** Maximum number of characters per line. A longer word has a line of its own. */
+  /** Maximum number of characters per line. A longer word gets its own line. */
   readonly width: number;
   /** Maximum number of lines per cue. */
   readonly lines: number;
 }
 
 export interface Cue extends TimedText {
-  /** `text`, line by line. */
+  /** The lines of `text`. */
   readonly lines: readonly string[];
 }
 
-/** A cue ends at a pause of this length between two words, and has this maximum duration. */
+/** A cue ends at a pause of `pauseMs` between two words, and lasts at most `maxMs`. */
 const [pauseMs, maxMs] = [1_000, 7_000];
 
 export function toCues({ text, words = [] }: Transcript, { width, lines: maxLines }: CueShape): Cue[] {

@@ -6,15 +6,15 @@ import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { collectParameters, type ParameterName, type TranscriptionParameters } from './parameters.ts';
 
 export interface Fitted {
-  /** What the engine gets. */
+  /** The parameters that the engine receives. */
   readonly call: TranscriptionParameters;
-  /** What the model does not take. */
+  /** Parameters that the model does not support. */
   readonly ignored: readonly ParameterName[];
 }
 
 /**
- * Throws `parameter-not-supported` if the model lacks a feature for a parameter that the API refuses then, and drops the
- * others. A model without keywords gets them in its prompt.
+ * Drops parameters for which the model lacks a feature, or throws `parameter-not-supported` if the API refuses them in
+ * that case. A model without keyword support receives the keywords in its prompt.
  */
 export function fit(
   model: ServedModel<'transcription'>,

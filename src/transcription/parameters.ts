@@ -1,6 +1,7 @@
 /**
- * What a transcription may ask for, besides its recording and its model: a row for each field of the engine's call, and
- * for what the service does. The APIs read their fields with it, `fit` applies it to a model, and the conformance kit and the docs list it.
+ * The table of transcription parameters other than the recording and the model, with one row for each field of the
+ * engine's call and for each task of the service itself. The APIs use it to read their fields, `fit` applies it to a
+ * model, and the conformance kit and the docs list it.
  */
 import type { Feature, TimestampKind, TranscriptionCall } from '../../engines/contract/index.ts';
 import { toLanguage } from '../../lib/languages.ts';
@@ -8,10 +9,10 @@ import type { FormReader } from '../contract/form-reader.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../contract/problems.ts';
 
-/** What the engine gets. */
+/** The parameters that the engine receives. */
 export type EngineParameters = Omit<TranscriptionCall, 'recording' | 'model'>;
 
-/** What the service itself does. */
+/** The parameters that the service itself handles. */
 interface SpeakerParameters {
   /** Transcribes each channel of a stereo recording as one speaker. */
   readonly channels?: 'separate';
@@ -19,17 +20,17 @@ interface SpeakerParameters {
 
 export type TranscriptionParameters = EngineParameters & SpeakerParameters;
 export type ParameterName = keyof TranscriptionParameters;
-/** The text fields of a form of /api/v1. */
+/** The text fields of a form under /api/v1. */
 export type ApiFields = Omit<Schemas['TranscriptionRequest'], 'file' | 'model'>;
 
 export interface Parameter<Value> {
-  /** Features that a model needs for it. */
+  /** Features that a model needs for this parameter. */
   readonly features: readonly Feature[];
-  /** Fallback: a model with this feature also accepts the parameter. */
+  /** A fallback: a model with this feature also accepts the parameter. */
   readonly instead?: Feature;
   /**
-   * Returns what a model takes of the value: undefined if nothing, null if the value then changes nothing. Default: all of
-   * it, if the model has the features.
+   * Returns the part of the value that a model supports: undefined if it supports none, null if the value has no effect
+   * anyway. Default: the whole value if the model has the features.
    */
   fit?(value: Value, has: (feature: Feature) => boolean, asked: TranscriptionParameters): Value | null | undefined;
   /**
@@ -37,16 +38,19 @@ export interface Parameter<Value> {
    * because contract validation rejects it.
    */
   readonly api?: { readonly field: keyof ApiFields; read(text: string): Value | undefined };
-  /** A form of /v1. Absent: another field decides, such as `response_format`. Without its features, it is dropped and named. */
+  /**
+   * Field of a form under /v1; absent if another field such as `response_format` decides. If the model lacks the
+   * features, the field is ignored and listed as ignored.
+   */
   readonly openai?: {
     readonly field: string;
     readonly alias?: string;
     readonly isRefused?: true;
     readonly note?: string;
-    /** Throws the error of an invalid value. */
+    /** Throws if the value is invalid. */
     read(form: FormReader): Value | undefined;
   };
-  /** A live session, where it has no effect without its features. Values out of range have none either. */
+  /** Field of a live session. Without its features, or with a value out of range, it has no effect. */
   readonly session?: { readonly field: string; read(sent: readonly string[]): Value | undefined };
   /** A value for the conformance kit. */
   readonly sample?: Value;
@@ -81,7 +85,7 @@ const table: Parameters = {
     features: ['prompt'],
     openai: { field: 'prompt', read: (form) => form.last('prompt') },
     session: { field: 'prompt', read: ([text = '']) => text.slice(-maxPrompt) },
-    sample: '-- Parlance,\nyes, no', // it may look like an option of a program
+    sample: '-- Parlance,\nyes, no', // checks that a value resembling a command-line option works
   },
   keywords: {
     features: ['keywords'],
@@ -96,7 +100,7 @@ const table: Parameters = {
   },
   temperature: {
     features: ['temperature'],
-    // 0 is the default, which the AI SDK always sends.
+    // 0 is the default, and the AI SDK always sends it.
     fit: (value, has) => (has('temperature') ? value : value === 0 ? null : undefined),
     openai: { field: 'temperature', note: 'Values other than 0.', read: readTemperature },
     sample: 0.2,
@@ -122,7 +126,7 @@ const table: Parameters = {
 type NamedParameter = readonly [ParameterName, Parameter<unknown>];
 export const parameters = Object.entries(table) as readonly NamedParameter[];
 
-/** The parameters that `read` returns, without those that ask for nothing. */
+/** Collects the parameters that `read` returns, omitting those that request nothing. */
 export function collectParameters(
   read: (row: Parameter<unknown>, name: ParameterName) => unknown,
 ): TranscriptionParameters {
@@ -134,7 +138,7 @@ export function collectParameters(
 const isNothing = (value: unknown): boolean =>
   value == null || value === '' || Number.isNaN(value) || (Array.isArray(value) && value.length === 0);
 
-/** Reads the fields of /api/v1, also before they are validated. */
+/** Reads the fields under /api/v1, even before they have been validated. */
 export function fromApi(fields: { readonly [Field in keyof ApiFields]?: unknown }): TranscriptionParameters {
   return collectParameters(({ api }) => {
     const text = api && fields[api.field];
@@ -142,12 +146,12 @@ export function fromApi(fields: { readonly [Field in keyof ApiFields]?: unknown 
   });
 }
 
-/** Throws the errors of invalid values. */
+/** Reads a form under /v1. Throws for invalid values. */
 export function fromForm(form: FormReader): TranscriptionParameters {
   return collectParameters(({ openai }) => openai?.read(form));
 }
 
-/** The field of a form of /v1. */
+/** Returns the name of a parameter's form field under /v1. */
 export const openaiFieldOf = (name: ParameterName): string => table[name].openai?.field ?? name;
 
 /** Changes the parameters of a live session: an absent field keeps its value, and null resets it. */
@@ -162,7 +166,7 @@ export function updated(
   });
 }
 
-/** The fields of a live session that have an effect. */
+/** Returns the fields of a live session that have an effect. */
 export function toSessionFields(
   current: TranscriptionParameters,
   ignored: readonly ParameterName[],
@@ -173,7 +177,7 @@ export function toSessionFields(
   );
 }
 
-/** Timestamps to request from the engine; words include segments. */
+/** Timestamps to request from the engine. A request for words includes segments. */
 const kindsOf: ReadonlyMap<string, readonly TimestampKind[]> = new Map([
   ['segment', ['segment']],
   ['word', ['segment', 'word']],

@@ -24,7 +24,7 @@ import type { EngineParameters, TranscriptionParameters } from './parameters.ts'
 /** A request for a transcription, with the parameters that fit the model. */
 export interface TranscriptionRequest extends EngineParameters {
   readonly recording: Recording;
-  /** The part of the recording that is not charged. Default: what its decoder reports. */
+  /** Milliseconds of the recording that are not charged. Default: the value that the decoder reports. */
   readonly gapMs?: number;
 }
 
@@ -41,14 +41,14 @@ export const disabled: Availability = {
   reason: 'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
 };
 
-/** Throws `transcription-disabled`. Runs before the body is read, so that callers do not upload 25 MB in vain. */
+/** Throws `transcription-disabled`. Called before the body is read, so that callers do not upload 25 MB in vain. */
 export function requireTranscription({ transcribeEnabled }: { readonly transcribeEnabled: boolean }): void {
   if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
 }
 
 /**
- * Returns the requested model, else the default, and what the engine gets. Throws `unknown-model`, `no-engine`,
- * `model-unavailable`, and `parameter-not-supported` as in /api/v1.
+ * Returns the requested model, otherwise the default, and the parameters for the engine. Throws `unknown-model`,
+ * `no-engine`, `model-unavailable`, and `parameter-not-supported` as under /api/v1.
  */
 export function chooseTranscriptionModel(
   { registry }: TranscriptionServices,
@@ -61,7 +61,10 @@ export function chooseTranscriptionModel(
   return { model, call };
 }
 
-/** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits requested timestamps. */
+/**
+ * Runs the transcription. Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits
+ * requested timestamps.
+ */
 export async function transcribe(
   model: ServedModel<'transcription'>,
   request: TranscriptionRequest,
@@ -85,7 +88,7 @@ export async function transcribe(
   }
 }
 
-/** Returns options that also report the progress: a failed transcription is charged for it. */
+/** Returns options that also track progress, because a failed transcription is charged for the progress it made. */
 function withProgress(
   { onSegment, onProgress, ...others }: TranscriptionOptions,
   reached: (ms: number) => void,
@@ -105,24 +108,24 @@ function withProgress(
   };
 }
 
-/** Length of the sound in the recording, if it is known. Silence that stands for a gap does not count. */
+/** Returns the length of the audio in the recording, if known. Silence that was inserted for a gap does not count. */
 function soundMs(request: TranscriptionRequest, transcript: Transcript): number | undefined {
   const durationMs = transcript.durationMs ?? knownMs(request);
   const gapMs = request.gapMs ?? currentUsage()?.gapMs ?? 0;
   return durationMs === undefined ? undefined : Math.max(0, durationMs - gapMs);
 }
 
-/** Call it while the recording arrives: the engine may load the model meanwhile. */
+/** Call this while the recording arrives, so that the engine can load the model in the meantime. */
 export function warmUp({ engine, engineId }: ServedModel<'transcription'>): void {
   void engine.warmUp?.(engineId); // never rejects
 }
 
-/** Length of the recording, if it is known before the engine reports it. */
+/** Returns the length of the recording, if it is known before the engine reports it. */
 function knownMs({ recording: { slice } }: TranscriptionRequest): number | undefined {
   return slice && lengthOf(slice);
 }
 
-/** A model without `languages` gets a single one as its language. */
+/** If the model does not support `languages` and there is only one, passes it as the language. */
 async function callWithHint(
   model: ServedModel<'transcription'>,
   request: TranscriptionRequest,
@@ -135,7 +138,7 @@ async function callWithHint(
     return await callEngine(model, { ...others, language }, options, setting);
   } catch (error) {
     if (!EngineError.is(error) || error.code !== 'language-not-supported') throw error;
-    return await callEngine(model, others, options, setting); // a hint never costs the transcript
+    return await callEngine(model, others, options, setting); // a failing hint must not prevent the transcript
   }
 }
 
@@ -163,14 +166,14 @@ async function callEngine(
 const minSeconds = 600;
 const audioFactor = 3;
 
-/** Milliseconds, for a recording of the length that is known so far. */
+/** Returns the timeout in milliseconds for a recording of the length known so far. */
 export function timeoutMs(setting: number | 'auto', audioMs: number): number {
   return setting === 'auto' ? Math.max(minSeconds * 1000, audioFactor * audioMs) : setting * 1000;
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
 
-/** Returns exactly the requested times; [] for silence. A language without a code in ISO 639-1 is not reported. */
+/** Returns exactly the requested timestamps; [] for silence. A language without an ISO 639-1 code is not reported. */
 function withTimes(
   { segments, words, turns, language: heard, ...plain }: Transcript,
   { timestamps = [], diarize }: Pick<TranscriptionRequest, 'timestamps' | 'diarize'>,

@@ -1,4 +1,4 @@
-/** Finds the spaces between the parts of a transcript: languages such as Japanese, Chinese and Thai have none. */
+/** Finds the spaces between the parts of a transcript: languages such as Japanese, Chinese and Thai have no spaces. */
 import { separatorOf } from '../../lib/join-texts.ts';
 import type { TimedText } from '../../engines/contract/index.ts';
 
@@ -6,8 +6,8 @@ import type { TimedText } from '../../engines/contract/index.ts';
 const reach = 32;
 
 /**
- * Returns " " for each part that follows a space in the text, else "". Parts that the text does not contain are separated
- * as their scripts are.
+ * Returns " " for each part that follows a space in the text, otherwise "". For parts that the text does not contain,
+ * the script decides whether a space is used.
  */
 export function spacesBefore(parts: readonly TimedText[], text: string): readonly string[] {
   let at = 0;

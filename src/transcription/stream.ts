@@ -1,4 +1,4 @@
-/** Streams a transcription as events, the reports of the engine and then the result, or as deltas of its text. */
+/** Streams a transcription either as events (the engine's reports, then the result) or as text deltas. */
 import type { TimedText, TranscriptionOptions } from '../../engines/contract/index.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
@@ -19,8 +19,8 @@ interface StreamRequest {
 type Transcribe = (options: TranscriptionOptions) => Promise<SpokenTranscript>;
 
 /**
- * Events up to `transcription.completed`; failures are thrown. The engine starts when the second event is requested and
- * does not wait for the reader. It is aborted when the reader ends the iteration.
+ * Yields events up to `transcription.completed`; failures are thrown. The engine starts when the second event is
+ * requested and does not wait for the reader. It is aborted when the reader ends the iteration.
  */
 export async function* streamTranscript(
   model: ServedModel<'transcription'>,
@@ -35,7 +35,7 @@ export async function* streamTranscript(
     const { end, onSegment, onProgress, onQueued, ...reports } = createReports();
     const listener = { signal: scope.signal, onProgress, onQueued, ...(supports(model, 'segment') && { onSegment }) };
     const working = scope.race(transcribe(listener)).finally(end);
-    working.catch(ignore); // it is awaited after the reports
+    working.catch(ignore); // the promise is awaited after the reports
     for await (const report of reports) {
       scope.signal.throwIfAborted();
       yield toEvent(report, seq++);
@@ -48,12 +48,12 @@ export async function* streamTranscript(
   }
 }
 
-/** The first event only says that the stream has started. */
+/** Returns false for the first event, which only announces that the stream has started. */
 export function isFromEngine({ type }: TranscriptionEvent): boolean {
   return type !== 'transcription.started';
 }
 
-/** Created once: each new error captures a stack. */
+/** Created once, because each new error captures a stack. */
 const readerEnded = new Error('the reader of the transcription has ended');
 
 function toEvent(report: Report, seq: number): TranscriptionEvent {
@@ -70,15 +70,15 @@ function toEvent(report: Report, seq: number): TranscriptionEvent {
 
 type Result = Extract<TranscriptionEvent, { type: 'transcription.completed' }>['result'];
 
-/** Characters at the end of the text that decide whether a space follows. */
+/** Number of characters at the end of the text that determine whether a space follows. */
 const maxEnd = 16;
 
-/** A delta, or the end. */
+/** A delta, or the last item with the whole text. */
 export type TextDelta = { readonly delta: string } | { readonly text: string; readonly result: Result };
 
 /**
  * Yields one delta per reported segment, one for the rest of the text, and then the whole text. Clients read either the
- * deltas or the text, so both are the text that was sent, even if the engine has corrected a segment since.
+ * deltas or the whole text, so both contain the text as sent, even if the engine has corrected a segment since.
  */
 export async function* toTextDeltas(
   events: AsyncIterable<TranscriptionEvent>,
@@ -89,12 +89,12 @@ export async function* toTextDeltas(
     const delta = event.type === 'transcription.completed' ? restOf(event.result.text, text) : deltaOf(event, end);
     if (delta !== '') yield { delta };
     text += delta;
-    end = (end + delta.slice(-maxEnd)).slice(-maxEnd); // to read the end of a long text would copy it
+    end = (end + delta.slice(-maxEnd)).slice(-maxEnd); // reading the end of a long text would copy the text
     if (event.type === 'transcription.completed') yield { text, result: event.result };
   }
 }
 
-/** `end`: of the text that was sent. */
+/** Returns the delta for an event. `end` is the end of the text sent so far. */
 function deltaOf(event: TranscriptionEvent, end: string): string {
   if (event.type !== 'segment.created') return '';
   const text = event.segment.text.trim();
@@ -120,28 +120,31 @@ interface Progress {
 
 export type Report = { readonly segment: TimedText } | { readonly progress: Progress } | { readonly ahead: number };
 
-/** The reports of an engine for one reader, who may be slower. Iteration ends after `end()`, once every report has been read. */
+/**
+ * The reports of an engine for one reader, which may be slower than the engine. After `end()`, the iteration ends once
+ * every report has been read.
+ */
 interface Reports extends AsyncIterable<Report, undefined> {
   /**
-   * Throws `engine-failed`, which ends the call, if the segment is out of order or too many segments wait for the
-   * reader.
+   * Throws `engine-failed`, which ends the call, if the segment is out of order or too many segments are waiting for
+   * the reader.
    */
   readonly onSegment: (segment: TimedText) => void;
-  /** Only the latest progress waits for the reader; progress that does not increase is dropped. */
+  /** Only the latest progress is kept for the reader; progress that does not increase is dropped. */
   readonly onProgress: (processedMs: number, durationMs?: number) => void;
   /**
-   * Only the latest position waits for the reader. null, the end of the wait, becomes progress of 0 ms. Calls after a
-   * segment or progress are ignored.
+   * Only the latest position is kept for the reader. null marks the end of the wait and becomes progress of 0 ms. Calls
+   * after a segment or progress are ignored.
    */
   readonly onQueued: (ahead: number | null) => void;
-  /** Later reports are dropped. */
+  /** Ends the reports; later ones are dropped. */
   readonly end: () => void;
 }
 
 /**
- * Maximum number of UTF-16 code units of segments that wait for the reader, with an allowance for each segment. The
- * largest recording that fits 25 MB (ten hours of speech at 6 kbit/s) has 600,000 characters, so only a broken engine
- * reaches the limit.
+ * Maximum number of UTF-16 code units in segments that are waiting for the reader, including an allowance per segment.
+ * The largest recording that fits 25 MB (ten hours of speech at 6 kbit/s) has 600,000 characters, so only a broken
+ * engine reaches the limit.
  */
 const maxWaiting = 16_777_216;
 const perSegment = 100;
@@ -184,7 +187,7 @@ export function createReports(): Reports {
     }
   }
 
-  /** The queue position is obsolete from now on. */
+  /** From now on, the queue position is obsolete. */
   function begin(): void {
     hasBegun = true;
     ahead = undefined;

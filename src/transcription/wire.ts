@@ -29,7 +29,7 @@ function toTurn({ speaker, startMs, endMs, text }: SpeakerTurn): Schemas['Speake
   return { speaker, start_ms: startMs, end_ms: endMs, text };
 }
 
-/** In the order of their first turns. */
+/** The speakers, in the order of their first turns. */
 function speakersOf(turns: readonly SpeakerTurn[]): Schemas['Speaker'][] {
   const totals = new Map<string, number>();
   for (const { speaker, startMs, endMs } of turns) totals.set(speaker, (totals.get(speaker) ?? 0) + endMs - startMs);

@@ -10,7 +10,7 @@ export interface ToolOffer {
   readonly returnsCalls: boolean;
 }
 
-/** `begin` is called with the first `next()`, which rejects with its error. */
+/** `begin` is called by the first `next()`, which rejects with the error if `begin` throws. */
 export function complete(
   call: ChatCall,
   { signal, tools, onUsage }: ChatOptions,

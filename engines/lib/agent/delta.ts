@@ -4,5 +4,5 @@ export interface Delta {
   readonly delta: string;
 }
 
-/** What a round shows. `content-retracted`: its content so far was reasoning. */
+/** A text event of a round. `content-retracted`: the content of the round so far was reasoning. */
 export type TextEvent = Delta | { readonly type: 'content-retracted' };

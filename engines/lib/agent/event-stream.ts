@@ -10,7 +10,10 @@ export interface StreamEvent {
   /** The `event:` field, or "". */
   readonly name: string;
   readonly data: string;
-  /** True if the body is a single document, not a stream: some servers ignore `stream: true`, or answer with a page. */
+  /**
+   * True if the body is a single document, not a stream: some servers ignore `stream: true`, or respond with an HTML
+   * page.
+   */
   readonly whole: boolean;
 }
 
@@ -94,14 +97,17 @@ async function readToEnd(body: Readable, chunks: ChunkReader): Promise<void> {
   }
 }
 
-/** Some providers separate events by a single line end. No JSON text has `}` and `{` or `[` around one. */
+/**
+ * Some providers separate events with a single line end. Within a JSON text, a line end is never between `}` and `{` or
+ * `[`.
+ */
 const boundary = /(?<=\})\n(?=[{[])/;
 
 function isWhole(data: string): boolean {
   return data.trim() === '[DONE]' || parseObject(data) !== undefined;
 }
 
-/** Whether the text ends with a whole event, but without its blank line. */
+/** Whether the text ends with a whole event that lacks its blank line. */
 function endsWithEvent(text: string, isLineStart: boolean): boolean {
   const at = text.lastIndexOf('\n', text.length - 2) + 1;
   const [, data] = at > 0 || isLineStart ? (/^data:(.*)/.exec(text.slice(at)) ?? []) : [];

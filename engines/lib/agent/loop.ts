@@ -27,7 +27,7 @@ export interface Round extends RoundEnd {
 }
 
 export interface RoundEnd {
-  /** In the model's order; with `length` and `content_filter` they are incomplete and must not run. */
+  /** The calls, in the model's order; with `length` and `content_filter`, they are incomplete and must not run. */
   readonly calls: readonly CallRequest[];
   readonly finish: FinishReason;
   readonly usage: Usage | undefined;

@@ -10,7 +10,10 @@ export class RoundText {
   /** True if the provider sends the reasoning separately: thoughts in the content repeat it. */
   #isTwice = false;
 
-  /** Returns what to show of the deltas that arrived together, joined: a slow reader receives fewer and longer ones. */
+  /**
+   * Returns the events to show for deltas that arrived together. Deltas are joined, so a slow reader receives fewer and
+   * longer ones.
+   */
   take(deltas: readonly Delta[]): readonly TextEvent[] {
     let shown: TextEvent[] = [];
     for (const delta of deltas) {

@@ -10,7 +10,7 @@ const maxQuestionLength = 2_000_000;
 export type Question = Readonly<Record<string, unknown>>;
 
 export interface Caller {
-  /** Sends a message before the end. */
+  /** Sends a message before the final answer. */
   readonly say: (message: object) => void;
   /** Aborted when the service cancels the question. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-/** Reports that it is ready, and answers questions concurrently. Ends with stdin. */
+/** Reports that the program is ready, and answers questions concurrently. Ends when stdin closes. */
 export function serveQuestions(answer: (question: Question, caller: Caller) => Promise<unknown>): void {
   const working = new Map<number, AbortController>();
 

@@ -27,8 +27,8 @@ export function openRuntime(packages: RuntimePackages, { dataDir }: Pick<EngineC
 }
 
 /**
- * Returns a directory with `node_modules`: beside this package, as `import` would find it, else the one in which the
- * service installs it.
+ * Returns the directory with `node_modules`: next to this package, where `import` would find it, or else the directory
+ * in which the service installs it.
  */
 export function findRuntime(runtime: Runtime): string | undefined {
   const beside = ancestorsOf(runtime.manifest).filter((path) => isLockedVersion(runtime, path));
@@ -58,7 +58,7 @@ function versionIn(packagePath: string): string | undefined {
   }
 }
 
-/** Yields the directory and its parents. */
+/** Returns the directory and its parents. */
 function ancestorsOf(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [path, ...ancestorsOf(parent)];

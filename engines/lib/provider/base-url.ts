@@ -1,14 +1,14 @@
-/** Finds mistakes in a base URL, for answers that the right one would not get. */
+/** Finds mistakes in a base URL, to explain responses that the right URL would not get. */
 
-/** What people copy together with the base URL. The engines append it. */
+/** Endpoint paths that people copy together with the base URL. The engines append them. */
 const endpoint =
   /\/(?:chat\/completions|completions|responses|messages|models|embeddings|audio\/(?:speech|transcriptions|translations))$/;
 
-/** Versions of other APIs count, such as /v1beta/openai. */
+/** Also matches versions of other APIs, such as /v1beta/openai. */
 const version = /\/v\d/;
 
 export interface BaseUrlFix {
-  /** What to change at the URL, such as "add /v1 to the end of". */
+  /** The change to make to the URL, such as "add /v1 to the end of". */
   readonly change: string;
   /** False if there are APIs without a version. */
   readonly isCertain: boolean;

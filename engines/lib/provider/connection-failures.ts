@@ -1,4 +1,4 @@
-/** Explains why no response of a provider arrived, from the error codes of Node.js and undici. */
+/** Explains why no response arrived from a provider, from the error codes of Node.js and undici. */
 import { EngineError } from '../../contract/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { schemeError } from './failures.ts';
@@ -6,7 +6,7 @@ import { schemeError } from './failures.ts';
 /** Error codes for a malformed HTTP response, headers that exceed the limit, and lengths that contradict each other. */
 const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES|ERR_TOO_MANY_INFORMATIONAL$)/;
 
-/** Messages of undici for a 100 or a 101 that was not requested. Their code is that of a broken connection. */
+/** Messages of undici for a 100 or a 101 that was not requested. They have the error code of a broken connection. */
 const unexpected = /^bad (response|upgrade)$/;
 
 function isUnreadable(error: unknown): boolean {
@@ -43,7 +43,7 @@ function explain(error: unknown, url: string): string {
   const code = failureCodeOf(error);
   const { hostname, port } = (error ?? {}) as { readonly hostname?: string; readonly port?: number };
   const address = addressOf(url);
-  // With a proxy, the address that failed is not that of the provider.
+  // With a proxy, the address that failed is the proxy's, not the provider's.
   const isOfProxy = port !== undefined && !address.endsWith(`:${port}`);
   const where = isOfProxy ? `the proxy at port ${port}` : address;
   switch (code) {

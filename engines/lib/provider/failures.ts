@@ -1,5 +1,5 @@
 /**
- * Maps a provider's error response to our problem codes. The provider's own text is only logged, and told to the
+ * Maps a provider's error response to our problem codes. The provider's own text is only logged and shown to the
  * operator.
  */
 import { EngineError, type EngineErrorCode } from '../../contract/index.ts';
@@ -21,7 +21,7 @@ export interface Refusal {
   readonly param: string;
   /** Seconds, if the provider sent Retry-After. */
   readonly retryAfter: number | undefined;
-  /** True if the body is not a JSON object: APIs explain their errors, proxies in front of them do not. */
+  /** True if the body is not a JSON object: APIs explain their errors; proxies in front of them do not. */
   readonly isBare: boolean;
 }
 
@@ -82,7 +82,7 @@ const patterns = {
 const expectsTls =
   /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|plain HTTP to an SSL-enabled/;
 
-/** A base URL that needs the other scheme. */
+/** Thrown if the base URL needs the other scheme (http or https). */
 export class SchemeError extends EngineError {}
 
 /** `scheme` is the one that `url` needs. */
@@ -94,7 +94,7 @@ export function schemeError(scheme: 'http' | 'https', url: string, cause?: unkno
   return new SchemeError('provider-misconfigured', message, { cause, forOperator });
 }
 
-/** A page instead of an answer of the API: of a web interface, a proxy or a login. */
+/** Returns whether the text is an HTML page instead of an API response: from a web interface, a proxy or a login. */
 export function isPage(text: string): boolean {
   return /^[\s\ufeff]*(?:<(?:\?xml|!--)[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text);
 }
@@ -112,7 +112,7 @@ export class PageError extends EngineError {
   }
 }
 
-/** For a response with the status 200 that begins with `text` and is not what was requested. */
+/** Returns the error for a response with the status 200 that begins with `text` and is not the requested content. */
 export function unexpected(message: string, text: string, why: string, forOperator?: string): EngineError {
   return isPage(text) ? new PageError(why, forOperator) : badResponse(message, why, forOperator);
 }

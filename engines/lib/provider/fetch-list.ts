@@ -1,4 +1,4 @@
-/** Fetches a list of a provider, such as that of its models. */
+/** Fetches a list from a provider, such as its model list. */
 import { EngineError } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
 import { addressOf, isClosedEarly } from './connection-failures.ts';
@@ -34,7 +34,7 @@ export async function fetchList(
 /** Path of the list of models, which nearly every provider has. */
 export const listPath = '/models';
 
-/** Requests the list of models as `fetchList` does. Rejects for a page. */
+/** Requests the list of models as `fetchList` does. Rejects if the response is an HTML page. */
 export async function fetchModelList(
   provider: Provider,
   request: Pick<ProviderRequest, 'explain'> = {},

@@ -31,7 +31,7 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
       keyError = error;
       (status === 401 ? refusedAsWhole : refusedFor).add(model);
     },
-    /** Undefined if nothing is known against the model. */
+    /** Returns undefined if no problem with the model is known. */
     availability(model: string): Availability | undefined {
       if (isKeyMissing) {
         const reason = `No API key is configured for the provider ${instance}.`;

@@ -8,7 +8,7 @@ import type { Provider } from './provider.ts';
 /** Statuses of a provider that is reachable but has no list of models, or none for this key. */
 const withoutList = new Set([403, 404, 405]);
 
-/** `path`: that of the endpoint, which may begin with the version instead of the base URL. */
+/** `path`: the path of the endpoint, which may begin with the version if the base URL lacks it. */
 export async function inspectProvider(
   options: ProviderOptions & { readonly path?: string },
   instance: string,
@@ -55,7 +55,7 @@ export async function askForList(provider: Provider, endpoint?: string): Promise
   }
 }
 
-/** Whether the API of a provider that does not know the path of the list is at another base URL. */
+/** Returns whether a provider without a list at this path has its API at another base URL. */
 async function isMisplaced(provider: Provider, endpoint = listPath): Promise<boolean> {
   const fix = baseUrlFix(provider.baseUrl, endpoint);
   if (!fix || fix.isCertain) return fix !== undefined;

@@ -1,6 +1,6 @@
 /**
- * Whether the models of a provider run on this machine. An Ollama on this machine passes the calls of its cloud models
- * on, and lists them with a `remote_host` beside the OpenAI-compatible API.
+ * Whether the models of a provider run on this machine. Ollama on this machine forwards the calls of its cloud models.
+ * It lists these models with a `remote_host`, in an API of its own next to the OpenAI-compatible one.
  */
 import type { ModelEntry } from '../../contract/index.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
@@ -23,7 +23,7 @@ export interface Locality {
   /** `remoteId`: the provider's id of the model. */
   of(remoteId: string): ModelLocality;
   /**
-   * Asks the provider. Rejects if its answer decides nothing, or with the reason of the signal. Undefined if the settings
+   * Asks the provider. Rejects if the answer is inconclusive, or with the signal's reason. Undefined if the settings
    * decide.
    */
   readonly ask: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -37,7 +37,7 @@ type IsOfCloud = (remoteId: string) => boolean;
 export function createLocality(options: ProviderOptions, provider: Provider): Locality {
   let isOfCloud: IsOfCloud | undefined;
   const isDecided = placeOf(options, undefined).mayBeLocal === undefined;
-  // The base URL may be that of Ollama itself: `path` of hosted-stt and tts may begin with /v1.
+  // The base URL may be the root URL of Ollama: `path` of hosted-stt and tts may begin with /v1.
   const path = provider.baseUrl.endsWith('/v1') ? '/../api/tags' : '/api/tags';
   async function ask(signal: AbortSignal): Promise<void> {
     let status = 0;
@@ -58,10 +58,13 @@ export function createLocality(options: ProviderOptions, provider: Provider): Lo
   };
 }
 
-/** The server is no Ollama. */
+/** The server is not Ollama. */
 const isWithoutList = (status: number): boolean => status === 404 || status === 405;
 
-/** Names of Ollama's cloud models, such as gpt-oss:120b-cloud and qwen3-coder:cloud, which it serves unlisted, too. */
+/**
+ * Names of Ollama's cloud models, such as gpt-oss:120b-cloud and qwen3-coder:cloud, which it also serves when they are
+ * not listed.
+ */
 const hasCloudName: IsOfCloud = (remoteId) => /[:-]cloud$/i.test(remoteId);
 
 /** Servers without such a list may return anything: LM Studio returns an error with the status 200. */
@@ -72,7 +75,8 @@ function readCloudModels(text: string): IsOfCloud {
   const own = namesOf(models.filter((model) => !isRemote(model)));
   return (remoteId) => {
     const name = wholeName(remoteId);
-    // Ollama also accepts names that it does not list, such as library/NAME; llama.cpp, which has this list, any name.
+    // Ollama also accepts names that it does not list, such as library/NAME; llama.cpp, which also has this list,
+    // accepts any name.
     return hasCloudName(remoteId) || remote.has(name) || (remote.size > 0 && !own.has(name));
   };
 }

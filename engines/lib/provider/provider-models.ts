@@ -9,16 +9,19 @@ import type { Provider } from './provider.ts';
 
 /** Age in milliseconds at which a list is fetched again. On this machine, people install models and expect to see them. */
 const freshMs = { here: 30_000, elsewhere: 300_000 };
-/** After a failure. The wait doubles with each further one, because the provider may just be starting, or be down. */
+/**
+ * The wait after a failure, in milliseconds. It doubles with each further failure, because the provider may just be
+ * starting, or be down.
+ */
 const retryMs = { first: 5_000, longest: { here: 5_000, elsewhere: 60_000 } };
-/** How long the start of the service waits for the first list, in milliseconds. */
+/** How long startup waits for the first list, in milliseconds. */
 const firstWaitMs = 1_000;
 
 interface ProviderModelsOptions {
   readonly provider: Provider;
   /** The entries as far as they are known, without their availability. */
   readonly entries: () => readonly ModelEntry[];
-  /** Fetches what the entries depend on. If absent, they depend on nothing. */
+  /** Fetches the data that the entries depend on. Absent if they depend on none. */
   readonly fetch?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onFailure: (error: unknown) => void;
   /** Why the models are not known. */
@@ -26,9 +29,9 @@ interface ProviderModelsOptions {
 }
 
 export interface ProviderModels extends Disposable {
-  /** The entries when it was opened. */
+  /** The entries at the time of opening. */
   readonly models: readonly ModelEntry[];
-  /** Publishes the entries. Fetches the list if it is old, without waiting for it. */
+  /** Publishes the entries. Fetches the list if it is outdated, without waiting for the result. */
   readonly recheck: () => Promise<void>;
 }
 

@@ -34,7 +34,10 @@ export interface Provider extends AsyncDisposable {
    * error from `explain`, or with the signal's reason.
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** What past calls have shown, without a request. Undefined if nothing is known against the model. */
+  /**
+   * Returns the availability according to past calls, without a request; undefined if no problem with the model is
+   * known.
+   */
   availability(model: string): Availability | undefined;
   /** Throws `model-unavailable` when the settings have no key: the provider would reject every call. */
   expectKey(model: string): void;
@@ -43,7 +46,10 @@ export interface Provider extends AsyncDisposable {
   readonly redact: (text: string) => string;
   /** Describes an unusable response for the log: without its content, unless that is an error. */
   readonly outline: (text: string) => string;
-  /** The sentence that says how to fix the base URL, if a request to `path` should have been answered differently. */
+  /**
+   * Returns a sentence that explains how to fix the base URL, if a request to `path` should have been answered
+   * differently.
+   */
   readonly baseUrlHint: (path: string) => string | undefined;
 }
 
@@ -101,7 +107,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
 
   function hintFor({ status, complaint }: Refusal, path: string): string | undefined {
     if (status === 401 || status === 403) return howToFixKey(options, context);
-    // A provider that names the model knows the URL.
+    // If the provider's error names the model, the URL is right.
     const isUnknownUrl = (status === 404 || status === 405) && !/\bmodel\b/i.test(complaint);
     return isUnknownUrl ? baseUrlHint(path) : undefined;
   }
@@ -137,7 +143,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
   };
 }
 
-/** Tells the operator which setting has the rejected key. */
+/** Returns a hint for the operator: which setting contains the rejected key. */
 function howToFixKey({ apiKey, baseUrl }: ProviderOptions, { instance, env }: EngineContext): string {
   const { OPENAI_API_KEY: key, OPENAI_BASE_URL: url } = env;
   const isOfEnvironment = apiKey === undefined ? url === baseUrl : key === apiKey;

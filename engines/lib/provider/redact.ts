@@ -35,12 +35,12 @@ function onlyErrors(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, onlyErrors(inner)]));
 }
 
-/** The part of an error response that is logged. Plain text is an error message; cut JSON may be anything. */
+/** Returns the part of an error response that is logged. Plain text is an error message; cut JSON may be anything. */
 export function complaintOf(text: string): string {
   return errorFieldsOf(text) ?? (/^\s*[[{]/.test(text) ? outlineOf(text) : text);
 }
 
-/** The part of a malformed result that is logged: never its text, which may be personal. */
+/** Returns the part of a malformed result that is logged: never its text, which may be personal. */
 export function outlineOf(text: string): string {
   return errorFieldsOf(text) ?? `${isPage(text) ? 'HTML' : 'no JSON'}, ${text.length} characters`;
 }
@@ -52,8 +52,8 @@ const maxReasonLength = 300;
 const tokenLike = /(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]{20,}/gi;
 
 /**
- * The sentence with a provider's own reason, on one line; undefined if its response has none. `url`: that of the request,
- * which the provider may repeat.
+ * Returns a sentence with the provider's own reason, on one line; undefined if the response has none. `url`: the URL of
+ * the request, which the provider may repeat.
  */
 export function quoteProvider(
   { message, complaint }: Pick<Refusal, 'message' | 'complaint'>,
@@ -71,7 +71,7 @@ export function quoteProvider(
   return /^([[{][\]}])?$/.test(line) ? undefined : `The provider said: "${shorten(line, maxReasonLength)}".`;
 }
 
-/** A part of a URL that looks like a key is one. */
+/** A part of a URL that looks like a key is treated as a key. */
 function isPartOf(url: string, word: string): boolean {
   return url.includes(word) && word.split('/').every((part) => part.search(tokenLike) < 0);
 }

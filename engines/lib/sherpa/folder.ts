@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Unusable, explained, rememberFiles, type Judged } from '../model-files.ts';
 import { readOnnxFile, type Metadata } from './onnx-file.ts';
 
-/** The files of a folder, all of which exist, and each model of which is complete. */
+/** The files of a folder. All of them exist, and every model is complete. */
 export interface FolderFiles {
-  /** By the names in `Family.files`. */
+  /** Paths by the names in `Family.files`. */
   readonly paths: Readonly<Record<string, string>>;
   /** Size of all files together. */
   readonly bytes: number;
@@ -20,7 +20,7 @@ export interface Family<Facts> {
   readonly title: string;
   /** The files of a folder, each with the names that it may have, the preferred one first. The first is a model. */
   readonly files: Readonly<Record<string, readonly string[]>>;
-  /** Whether these are the metadata of its first file: another family may use the same names. */
+  /** Whether the metadata of the first file belong to this family: another family may use the same file names. */
   readonly isOwn: (metadata: Metadata) => boolean;
   /** Checks what would crash the library. Throws as `explained` does. */
   readonly judge: (files: FolderFiles) => Facts;
@@ -65,13 +65,13 @@ function filesOf(folder: string, { files }: Family<unknown>): FolderFiles {
 
 const firstNames = ({ files }: Family<unknown>): readonly string[] => Object.values(files)[0] ?? [];
 
-/** The first of the files that exists, else the preferred one. */
+/** Returns the first of the files that exists, or else the preferred one. */
 function pathOf(folder: string, names: readonly string[]): string {
   const paths = names.map((name) => join(folder, name));
   return paths.find((path) => existsSync(path)) ?? paths[0] ?? folder;
 }
 
-/** Other files are read by their families, for which a missing one is a sentence as well. */
+/** Families read the other files themselves, and also report a missing one in a sentence. */
 function readModel(path: string): { readonly bytes: number; readonly metadata: Metadata } {
   const isModel = /\.(onnx|ort)$/.test(path);
   return isModel ? explained(path, () => readOnnxFile(path)) : { bytes: 0, metadata: new Map() };

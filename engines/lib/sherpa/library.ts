@@ -1,5 +1,5 @@
 /**
- * Finds sherpa-onnx on this machine (in the settings, beside this package, or installed by the service), and checks it
+ * Finds sherpa-onnx on this machine (in the settings, next to this package, or installed by the service), and checks it
  * in its own process.
  */
 import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../../contract/index.ts';
@@ -29,7 +29,7 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
   const named = namedRuntime(runtime, context);
   const packages = named === undefined ? runtimeOf(context) : undefined;
   let found = search();
-  /** Why the last attempt to load it failed. */
+  /** Why the last attempt to load the library failed. */
   let problem: { readonly text: string; readonly until: number; readonly stamp: string } | undefined;
 
   const asset: PackagesAsset | undefined = packages && {
@@ -63,7 +63,7 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
     missing,
     /** What is missing or wrong, unless installing the asset helps. */
     problem: () => (asset && found === undefined ? undefined : missing()),
-    /** Looks for it again. */
+    /** Searches for the library again. */
     look(): void {
       found = search();
       if (problem && (problem.stamp !== found?.stamp || context.now() >= problem.until)) problem = undefined;

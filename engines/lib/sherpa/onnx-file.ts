@@ -76,7 +76,7 @@ class FieldReader {
     this.#file = file;
   }
 
-  /** Goes over the fields of a message, and skips their contents. Positions are those in the file. */
+  /** Yields the fields of a message and skips their contents. Positions are offsets in the file. */
   *fieldsOf(message: Pick<Field, 'start' | 'end'>) {
     for (let at = message.start; at < message.end;) {
       this.#count += 1;

@@ -5,8 +5,8 @@ import { Unusable } from '../model-files.ts';
 export const ortHeadBytes = 65_536;
 
 /**
- * Throws `Unusable` for a file that is cut. ONNX Runtime writes a file from its end and begins with the version of the
- * format, the first field of the root table: this text ends the file.
+ * Throws `Unusable` for a truncated file. ONNX Runtime writes a file backwards and begins with the format version, the
+ * first field of the root table, so this text is at the end of the file.
  */
 export function checkOrt(head: Buffer, bytes: number): void {
   // The mark of the format follows the offset of the root table.

@@ -12,7 +12,7 @@ export interface Library {
   readonly OfflineRecognizer: new (config: object) => {
     createStream(): { acceptWaveform(sound: { samples: Float32Array; sampleRate: number }): void };
     decodeAsync(stream: object): Promise<Recognized>;
-    /** Decodings that are in progress use it as well. */
+    /** Decodings that are in progress also use the new configuration. */
     setConfig(config: object): void;
   };
   readonly Vad: new (config: object, bufferSeconds: number) => VoiceActivityDetector;

@@ -24,8 +24,8 @@ export function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | un
 }
 
 /**
- * Returns the directory of the package. With a directory of the settings: only below it. Else beside this package, else
- * where the service installs `place`.
+ * Returns the directory of the package. If the settings name a directory, searches only below it; otherwise next to
+ * this package, and then where the service installs `place`.
  */
 export function findRuntime(
   place: string | Runtime | undefined,
@@ -50,9 +50,7 @@ function besideUs(): string | undefined {
   }
 }
 
-/**
- * Returns what distinguishes the binary from another one in its place, or why there is none: it is an optional package.
- */
+/** Returns a stamp that changes when the binary is replaced, or why there is no binary: it is an optional package. */
 export function findBinary(library: string): { readonly stamp: string } | { readonly lacking: string } {
   try {
     const require = createRequire(join(library, 'package.json'));

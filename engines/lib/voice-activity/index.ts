@@ -1,4 +1,7 @@
-/** Detects speech in samples, with Silero's model and sherpa-onnx. The start installs both with local transcription. */
+/**
+ * Detects speech in samples, with Silero's model and sherpa-onnx. Both are installed at startup, together with local
+ * transcription.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -24,7 +27,10 @@ export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 
 const part = 'speech-detection';
 
-/** The group of its assets. Transcription works without them, so that they are not what a configured model needs. */
+/**
+ * The group of its assets. Transcription works without them, so they do not count as assets that a configured model
+ * needs.
+ */
 const group = {
   id: part,
   isAutomatic: true,
@@ -41,7 +47,9 @@ const idleUnloadMs = 300_000;
 /** Twenty times the expected time, plus the time to load on a busy machine. */
 const deadlineMs = (durationMs: number): number => 20_000 + durationMs / 10;
 
-/** Not searched for beside this package: the operator may have it in node_modules for another purpose. */
+/**
+ * The library is not searched for next to this package: the operator may have it in node_modules for another purpose.
+ */
 export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, context: EngineContext) {
   const library = openLibrary({ runtime, part }, context);
   const named = namedRuntime(runtime, context);
@@ -100,13 +108,13 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
         return undefined;
       }
     },
-    /** Looks again for the library. */
+    /** Searches for the library again. */
     look: () => library.look(),
-    /** Loads the detector if no other call has to wait for that. */
+    /** Loads the detector unless another call would have to wait for that. */
     async preload(): Promise<void> {
       (await openHost())?.preload();
     },
-    /** None if upstream has no binary, or if the directory in the settings lacks the library. */
+    /** No group if upstream has no binary, or if the directory in the settings lacks the library. */
     groups: assets.length > 0 ? [{ ...group, assets }] : [],
     /** The detector is optional. */
     async inspect(): Promise<Finding[]> {

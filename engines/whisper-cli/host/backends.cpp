@@ -1,4 +1,4 @@
-// Loads ggml's backends, such as its variants for processors, from beside the program. ggml's own function also takes them
+// Loads ggml's backends, such as CPU variants, from the folder of the program. ggml's own function also takes them
 // from the working directory and from GGML_BACKEND_PATH.
 #include "ggml-backend.h"
 

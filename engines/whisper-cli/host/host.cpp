@@ -4,7 +4,7 @@
 //           {"cancel":1}
 //   stdout  {"ready":true}, then for each id {"id":1,"segment":{...}} as soon as it is known, and one of
 //           {"id":1,"done":{"language":"en","translated":false}}, {"id":1,"error":"..."}
-// Ends when stdin closes, and with 5 for a line that is no question. The search is whisper-cli's: beam 5, best of 5.
+// Ends when stdin closes, and with code 5 for an invalid line. The search is whisper-cli's: beam 5, best of 5.
 #include "ggml-backend.h"
 #include "json.hpp"
 #include "whisper.h"
@@ -40,7 +40,7 @@ void send(const json & message) {
     std::fflush(stdout);
 }
 
-// Whisper may cut a character between tokens: each byte becomes a character of its own (Latin-1), so that none is lost.
+// Whisper may cut a character between tokens: each byte becomes a separate character (Latin-1), so that none is lost.
 std::string as_latin1(const char * bytes) {
     std::string text;
     for (const char * at = bytes; *at != '\0'; ++at) {
@@ -106,7 +106,7 @@ bool read_samples(const json & question, std::vector<float> & samples) {
     return !samples.empty();
 }
 
-// The most likely of these languages in the first 30 s; "auto" without any.
+// Returns the most likely of these languages in the first 30 s; "auto" if there are none.
 std::string detect_language(whisper_context * context, whisper_state * state, const std::vector<float> & samples, const json & question) {
     const auto languages = question.value("languages", std::vector<std::string>());
     const int threads = question.value("threads", 1);
@@ -165,7 +165,7 @@ json transcribe_or_fail(whisper_context * context, const json & question, Job & 
     }
 }
 
-// Reads stdin in a thread of its own, so that a cancel arrives while a recording is being transcribed.
+// Reads stdin in its own thread, so that a cancel arrives while a recording is being transcribed.
 struct Inbox {
     std::mutex mutex;
     std::condition_variable arrived;

@@ -1,6 +1,6 @@
 /**
- * Decodes recordings to 16 kHz mono PCM: copies those that have this format, and decodes others with ffmpeg if
- * installed, else with WASM decoders.
+ * Decodes recordings to 16 kHz mono PCM: copies recordings that already have this format, and decodes the others with
+ * ffmpeg if it is installed, otherwise with WASM decoders.
  */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
@@ -13,10 +13,10 @@ import { JoinedRecording, undecodable } from '../failures.ts';
 import { sectionsOf } from '../sections.ts';
 
 export interface DecoderOptions {
-  /** Path of the ffmpeg program; undefined if not installed. */
+  /** Path of ffmpeg; undefined if it is not installed. */
   readonly ffmpeg: string | undefined;
   readonly maxSeconds: number;
-  /** The disk account of the directory of a file; undefined if not accounted. */
+  /** Returns the disk account for the directory of a file; undefined if its bytes are not counted. */
   readonly accountOf: (path: string) => DiskAccount | undefined;
 }
 
@@ -26,8 +26,8 @@ export type Decoder = (
 ) => Promise<DecodedRecording>;
 
 /**
- * Implements `decode` of an engine's context, also for one channel. Each call writes a new WAV file next to the recording, removed together
- * with it; a slice is already decoded.
+ * Implements `decode` of an engine's context, optionally for one channel. Each call writes a new WAV file next to the
+ * recording; both are removed together. A slice is already decoded.
  */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): Decoder {
   return async ({ path, container, slice, channel }, { signal }) => {
@@ -55,7 +55,7 @@ export async function decodeTo(
   }
 }
 
-/** True if a file holds several recordings of which ffmpeg and the copy would read only the first. */
+/** True if the file contains several recordings. ffmpeg and the direct copy would read only the first. */
 function isJoined({ path, container }: DecodeRequest): boolean {
   return (container === 'wav' || container === 'mp4') && sectionsOf(path, container).length > 1;
 }
@@ -65,13 +65,13 @@ async function decodeJoined(request: DecodeRequest, options: DecodeOptions): Pro
     return await decodeWithoutFfmpeg(request, options);
   } catch (error) {
     if (!EngineError.is(error) || error.code !== 'recording-undecodable') throw error;
-    // The decoder's message is replaced, because it may advise using ffmpeg.
+    // The decoder's message is replaced, because it may recommend using ffmpeg.
     throw undecodable(`the ${request.container} file is joined from several recordings`, error);
   }
 }
 
 async function decodeWithoutFfmpeg(request: DecodeRequest, options: DecodeOptions): Promise<DecodedRecording> {
-  // Imported lazily: the decoders are not needed with ffmpeg.
+  // Imported lazily, because the decoders are not needed if ffmpeg is installed.
   const { decodeWithWasm } = await import('../wasm/index.ts');
   return decodeWithWasm(request, options);
 }

@@ -8,7 +8,8 @@ export interface BlockSize {
 }
 
 /**
- * Yields a block as soon as `min` samples have arrived. The first block has no more, because a listener waits for it.
+ * Yields a block as soon as `min` samples have arrived. The first block contains no more than that, because a listener
+ * is waiting for it.
  */
 export async function* blocksOf(
   samples: AsyncIterable<Int16Array>,

@@ -1,4 +1,4 @@
-/** Encodes mp3 and ogg, and resamples pcm, in worker threads: on the main thread that would block the event loop. */
+/** Encodes mp3 and ogg, and resamples pcm, in worker threads: on the main thread, this would block the event loop. */
 import { once } from 'node:events';
 import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
 import { blocksOf, type BlockSize } from './blocks.ts';
@@ -6,7 +6,10 @@ import type { EncoderJob, EncoderRequest, EncoderResponse } from './encoder-thre
 import { openEncoderSession } from './thread-pool.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
-/** Blocks of at least half a second of speech: each block costs a round trip between threads, a write and a read. */
+/**
+ * At least half a second of speech per block, because each block costs a round trip between threads, a write and a
+ * read.
+ */
 const defaultBlock: BlockSize = { min: 12_288, max: 98_304 };
 
 export async function* encodeInThread(
@@ -34,7 +37,7 @@ function openEncoder(signal: AbortSignal): Encoder {
   signal.throwIfAborted();
   const { worker, port, close } = openEncoderSession();
   const { promise: broken, reject } = Promise.withResolvers<never>();
-  broken.catch(() => undefined); // reported by the next request
+  broken.catch(() => undefined); // the next request reports the error
   const fail = (cause: unknown) => reject(failed(cause));
   const abort = () => reject(reasonOf(signal));
   worker.on('error', fail).on('exit', fail);

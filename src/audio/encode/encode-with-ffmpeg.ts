@@ -1,10 +1,10 @@
-/** Encodes with ffmpeg the formats that have no library here. */
+/** Uses ffmpeg to encode the formats for which the service has no library. */
 import { EngineError, type Pcm, type SpeechFormat } from '../../../engines/contract/index.ts';
 import { lastLine } from '../../../lib/text.ts';
 import { streamProgram } from '../../system/child-process/stream-program.ts';
 import { ffmpegMark } from './synthetic-mark.ts';
 
-/** The signal has the request's deadline; this limit only catches leaked programs. */
+/** The signal enforces the request's deadline; this limit only stops leaked processes. */
 const hardLimitMs = 24 * 3_600_000;
 
 export const ffmpegFormats = ['opus', 'flac', 'aac'] as const satisfies readonly SpeechFormat[];
@@ -12,7 +12,7 @@ export type FfmpegFormat = (typeof ffmpegFormats)[number];
 
 export interface FfmpegEncoding {
   readonly format: FfmpegFormat;
-  /** Path of the program. */
+  /** Path of ffmpeg. */
   readonly ffmpeg: string;
   readonly signal: AbortSignal;
 }
@@ -31,7 +31,7 @@ export async function* encodeWithFfmpeg(
     if (code !== 0) throw exitError(format, code, stderr);
   } catch (error) {
     signal.throwIfAborted();
-    // Errors of the sample source pass through; a killed or missing program is an encoder failure.
+    // Errors from the sample source are rethrown as is; a killed or missing program is an encoder failure.
     if (error === sourceError || EngineError.is(error)) throw error;
     throw new EngineError('engine-failed', 'The speech could not be encoded.', { cause: error });
   }
@@ -52,7 +52,7 @@ async function* bytesOf(
 }
 
 function exitError(format: FfmpegFormat, code: number | null, stderr: string): Error {
-  // ffmpeg may be built without an encoder. Detected here, because a check would slow down every start.
+  // ffmpeg may be built without an encoder. Detected on use, because a check at startup would slow down every start.
   if (stderr.includes(`Unknown encoder '${encoders[format].name}'`)) {
     return new EngineError('format-not-supported', `The ffmpeg on the server does not support ${format}.`);
   }
@@ -69,7 +69,7 @@ function ffmpegArguments(format: FfmpegFormat, sampleRate: number): string[] {
   const { name, options } = encoders[format];
   return [
     ...['-hide_banner', '-nostats', '-loglevel', 'error', '-threads', '1'],
-    // Raw samples need no probing: encode immediately.
+    // Raw samples need no probing, so encoding can start immediately.
     ...['-probesize', '32', '-analyzeduration', '0'],
     ...['-f', 's16le', '-ar', String(sampleRate), '-ac', '1', '-i', 'pipe:0'],
     ...['-c:a', name, ...options, '-flush_packets', '1', 'pipe:1'],

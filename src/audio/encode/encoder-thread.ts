@@ -1,6 +1,6 @@
 /**
- * Encoder worker thread. Each session has a port and an encoder, and responds to each block with the bytes available so
- * far.
+ * Encoder worker thread. Each session has a port and an encoder, and answers each block with the encoded bytes that are
+ * available.
  */
 import { readFile } from 'node:fs/promises';
 import { parentPort, type MessagePort } from 'node:worker_threads';
@@ -18,7 +18,7 @@ export interface EncoderJob {
 /** Messages of a session: the format, then blocks of samples, then the end. */
 export type EncoderRequest = EncoderJob | Int16Array<ArrayBuffer> | 'end';
 
-/** No response follows an error. */
+/** An error is the last response of a session. */
 export type EncoderResponse = Uint8Array<ArrayBuffer> | Error;
 
 interface Encoder {
@@ -27,12 +27,11 @@ interface Encoder {
 }
 
 /**
- * Bit rate in kbit/s, valid in every MPEG version. It is constant, so that players can compute the duration of a
- * stream.
+ * Bit rate in kbit/s, valid in every MPEG version. A constant bit rate lets players compute the duration of a stream.
  */
 const mp3Bitrate = 64;
 
-/** The files are read once. Every session has its own instance, because an ogg encoder leaks 220 KB per speech. */
+/** The files are read once. Each session has its own instance, because an ogg encoder leaks 220 KB per use. */
 const binaries = { mp3: once(() => read('mp3')), ogg: once(() => read('ogg')) };
 
 parentPort?.on('message', (port: MessagePort) => {
@@ -66,7 +65,7 @@ async function start({ format, sampleRate }: EncoderJob): Promise<Encoder> {
   return marked(ogg, markOgg);
 }
 
-/** Marks the first bytes of the encoder. */
+/** Marks the first bytes of the encoder's output as synthetic. */
 function marked(encoder: Encoder, mark: (beginning: Uint8Array) => Uint8Array): Encoder {
   let isMarked = false;
   const markOnce = (bytes: Uint8Array) => {
@@ -99,7 +98,7 @@ function copy(bytes: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
 
 const toBytes = (floats: Float32Array): Uint8Array => new Uint8Array(toSamples16(floats).buffer);
 
-/** Failures are not cached: the next call retries. */
+/** Caches the result of `make`. Failures are not cached: the next call retries. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () =>

@@ -1,4 +1,4 @@
-/** The `encode` of an engine's context: streams PCM into the requested format. */
+/** Implements `encode` of an engine's context: encodes a stream of PCM into the requested format. */
 import {
   EngineError,
   pcmFormat,
@@ -17,10 +17,10 @@ import { encodeWithFfmpeg, ffmpegFormats, type FfmpegFormat } from './encode-wit
 import { encodeWav } from './wav.ts';
 
 export interface EncoderOptions {
-  /** Path of the ffmpeg program, needed for opus, flac and aac; undefined if not installed. */
+  /** Path of the ffmpeg program, which opus, flac and aac need; undefined if it is not installed. */
   readonly ffmpeg: string | undefined;
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
-  /** Disk account for one speech: wav is collected in a file. */
+  /** Opens the disk account for one speech, because wav is collected in a file. */
   readonly openAccount: () => DiskAccount;
 }
 
@@ -53,7 +53,7 @@ function needsFfmpeg(format: SpeechFormat): format is FfmpegFormat {
   return (ffmpegFormats as readonly SpeechFormat[]).includes(format);
 }
 
-/** Blocks of at least a tenth of a second: voice apps play pcm as it arrives. */
+/** At least a tenth of a second per block, because voice apps play pcm as it arrives. */
 const pcmBlock = { min: 2_400, max: 98_304 };
 
 /** Streams raw samples at the rate of the format, as they arrive. */

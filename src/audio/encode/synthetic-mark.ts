@@ -7,12 +7,15 @@ const name = 'synthetic';
 const value = 'true';
 const comment = Buffer.from(`${name}=${value}`);
 
-/** Options of ffmpeg that add the comment to Opus and FLAC. */
+/** ffmpeg options that add the comment to Opus and FLAC. */
 export const ffmpegMark = ['-metadata', comment.toString()];
 
 // ------------------------------------------------------------------------------------------------------------- mp3
 
-/** An ID3v2.3 tag with one frame, `TXXX`, in Latin-1. Its sizes are below 128, where all ways to write them agree. */
+/**
+ * An ID3v2.3 tag with one frame, `TXXX`, in Latin-1. Its sizes are below 128, for which all size encodings of ID3v2 are
+ * the same.
+ */
 const id3Tag = tagOf(Buffer.from(`\0${name}\0${value}`));
 
 function tagOf(text: Buffer): Buffer {
@@ -20,14 +23,14 @@ function tagOf(text: Buffer): Buffer {
   return Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0'), Buffer.of(frame.length), frame]);
 }
 
-/** Adds the tag to the beginning of a stream. */
+/** Adds the tag before the first bytes of a stream. */
 export function markMp3(beginning: Uint8Array): Uint8Array {
   return Buffer.concat([id3Tag, beginning]);
 }
 
 // ------------------------------------------------------------------------------------------------------------- wav
 
-/** A `LIST` chunk of the type `INFO`. It follows the samples, because many programs expect a header of 44 bytes. */
+/** A `LIST` chunk of type `INFO`. It comes after the samples, because many programs expect a 44-byte header. */
 export const wavMark = chunkOf('LIST', Buffer.concat([Buffer.from('INFO'), chunkOf('ICMT', textOf(comment))]));
 
 function chunkOf(id: string, content: Buffer): Buffer {
@@ -36,21 +39,21 @@ function chunkOf(id: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(id), size, content]);
 }
 
-/** Ends with a zero byte, or two for an even length. */
+/** Appends one zero byte, or two if the length of the text is even. */
 function textOf(text: Buffer): Buffer {
   return Buffer.concat([text, Buffer.alloc(2 - (text.length % 2))]);
 }
 
 // ------------------------------------------------------------------------------------------------------------- ogg
 
-/** In the header of a page (RFC 3533, 6): the checksum, the number of segments, and their lengths. */
+/** Offsets in a page header (RFC 3533, section 6) of the checksum, the number of segments, and their lengths. */
 const checksumAt = 22;
 const segmentsAt = 26;
 const lengthsAt = 27;
 
 /**
- * Adds the comment to Vorbis, whose encoder cannot. The beginning of the stream must include its second page, which
- * begins with the packet of the comments.
+ * Adds the comment to Vorbis, because the encoder cannot do so. `beginning` must include the second page of the stream,
+ * which starts with the comment packet.
  */
 export function markOgg(beginning: Uint8Array): Uint8Array {
   const bytes = Buffer.from(beginning.buffer, beginning.byteOffset, beginning.length);
@@ -64,7 +67,7 @@ function pageBytes(bytes: Buffer): number {
   return lengthsAt + lengths.length + sum(lengths);
 }
 
-/** A packet ends with its first segment of less than 255 bytes. */
+/** The first segment shorter than 255 bytes ends a packet. */
 function withComment(page: Buffer): Buffer {
   const lengths = page.subarray(lengthsAt, lengthsAt + page.readUInt8(segmentsAt));
   const body = page.subarray(lengthsAt + lengths.length);
@@ -81,7 +84,10 @@ function withComment(page: Buffer): Buffer {
   return marked;
 }
 
-/** The packet has 7 bytes of its kind, the vendor, the number of comments, and the comments (Vorbis I, 5.2). */
+/**
+ * The packet contains a 7-byte packet type, the vendor, the number of comments, and the comments (Vorbis I, section
+ * 5.2).
+ */
 function addComment(packet: Buffer): Buffer {
   const countAt = 11 + packet.readUInt32LE(7);
   const head = Buffer.from(packet.subarray(0, countAt + 4));
@@ -91,7 +97,7 @@ function addComment(packet: Buffer): Buffer {
   return Buffer.concat([head, length, comment, packet.subarray(countAt + 4)]);
 }
 
-/** CRC-32 with the polynomial 0x04c11db7, not reflected, as Ogg uses it. */
+/** CRC-32 with the polynomial 0x04c11db7, not reflected, as specified for Ogg. */
 function checksumOf(page: Buffer): number {
   let crc = 0;
   for (const byte of page) {

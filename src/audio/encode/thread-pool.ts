@@ -1,5 +1,5 @@
 /**
- * Pool of encoder threads. A thread takes 25 MB and 80 ms to start, so sessions share threads, and idle threads are
+ * Pool of encoder threads. Starting a thread takes 80 ms and 25 MB, so sessions share threads, and idle threads are
  * kept for a while.
  */
 import { availableParallelism } from 'node:os';
@@ -7,7 +7,7 @@ import { extname } from 'node:path';
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 
-/** `.ts` in the repository, `.js` in the build. */
+/** The extension is `.ts` in the repository and `.js` in the build. */
 const workerUrl = new URL(`./encoder-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** More threads would only wait for a core. */
@@ -50,13 +50,16 @@ export function openEncoderSession(): EncoderSession {
   };
 }
 
-/** Removed from the set first: termination takes a while, and a new session must not choose this thread. */
+/**
+ * Removes the thread from the set first, because termination takes a while and a new session must not choose the
+ * thread.
+ */
 function retire(thread: Thread): void {
   threads.delete(thread);
   void thread.worker.terminate();
 }
 
-/** An idle thread, else a new one, else the one with the fewest sessions. */
+/** Returns an idle thread, otherwise a new one, otherwise the thread with the fewest sessions. */
 function chooseThread(): Thread {
   const [fewest] = [...threads].sort((a, b) => a.sessions - b.sessions);
   return fewest && (fewest.sessions === 0 || threads.size >= maxThreads) ? fewest : startThread();
@@ -69,8 +72,8 @@ function startThread(): Thread {
     clearTimeout(thread.retirement);
     threads.delete(thread);
   };
-  worker.setMaxListeners(0); // two per session
-  // A crash of an idle thread is not an error; sessions have their own listeners.
+  worker.setMaxListeners(0); // two listeners per session
+  // A crash of an idle thread is not an error. Sessions have their own listeners.
   worker.on('error', forget).on('exit', forget).unref();
   threads.add(thread);
   return thread;

@@ -15,7 +15,7 @@ export interface WavOptions {
 
 const chunkBytes = 262_144;
 
-/** An hour of speech is 160 MB: never held in memory as a whole. */
+/** An hour of speech is 160 MB, so the audio is never held in memory as a whole. */
 export async function* encodeWav(
   { sampleRate, samples }: Pcm,
   { temporaryDirectory, openAccount, signal }: WavOptions,
@@ -29,7 +29,7 @@ export async function* encodeWav(
     await file.writeFile(chunk);
     dataBytes += chunk.length;
   }
-  // Programs read a length of zero as unknown, and would play the mark.
+  // Programs interpret a length of zero as unknown and would play the mark.
   const trailer = dataBytes > 0 ? wavMark : Buffer.alloc(0);
   await file.writeFile(trailer);
   await file.write(wavHeader(dataBytes, sampleRate, trailer.length), 0, undefined, 0);
@@ -37,8 +37,9 @@ export async function* encodeWav(
 }
 
 /**
- * Batches chunks: programs write a few kilobytes at a time, and one large write costs a thousandth of as many small ones.
- * The batch is valid until the next one: new memory for all that passes would cost a garbage collection every few megabytes.
+ * Combines chunks into batches: programs write a few kilobytes at a time, and one large write costs a thousandth of the
+ * equivalent small ones. A batch is valid only until the next one, because allocating new memory for each would trigger
+ * a garbage collection every few megabytes.
  */
 async function* batched(samples: Pcm['samples']): AsyncGenerator<Uint8Array> {
   const batch = new Uint8Array(chunkBytes);
@@ -57,7 +58,7 @@ async function* batched(samples: Pcm['samples']): AsyncGenerator<Uint8Array> {
   yield batch.subarray(0, filled);
 }
 
-/** Unlinks the file right after opening, so that it cannot leak. */
+/** Unlinks the file right after opening, so that the file cannot leak. */
 async function openUnlinked(temporaryDirectory: () => Promise<TemporaryDirectory>): Promise<FileHandle> {
   await using directory = await temporaryDirectory();
   return await open(join(directory.path, 'speech.wav'), 'wx+', 0o600);

@@ -12,8 +12,8 @@ const demuxers: Readonly<Record<Container, string>> = {
 };
 
 /**
- * The audio decoders of ffmpeg for all that the accepted containers may hold, except those of games and of studios; there
- * are none for video. The raw samples are those of ffmpeg's list `pcm_*`.
+ * The ffmpeg decoders for all audio that the accepted containers may hold, except codecs of games and studios. Video
+ * decoders are excluded. For raw samples, these are ffmpeg's `pcm_*` decoders.
  */
 const codecs = [
   ...['opus', 'vorbis', 'aac', 'aac_latm', 'mp3float', 'mp3', 'mp3adufloat', 'mp3on4float', 'mp2float', 'mp2'],
@@ -45,10 +45,13 @@ const codecs = [
   ...['16', '24', '32', '64'].flatMap((bits) => [`pcm_f${bits}le`, `pcm_f${bits}be`]),
 ].join(',');
 
-/** The output has the times of the file, which raw samples do not have. */
+/** Matroska output keeps the time stamps of the file; raw samples would have none. */
 const toPipe = (channel?: Channel) => ['-af', mixFilters(channel), '-c:a', 'pcm_s16le', '-f', 'matroska', 'pipe:1'];
 
-/** `track`: the index of a stream. Default: the choice of ffmpeg, which prefers default tracks, then those with more channels. */
+/**
+ * `track`: the index of a stream. By default, ffmpeg chooses: it prefers default tracks, then tracks with more
+ * channels.
+ */
 export function ffmpegArguments(
   { path, container, channel }: Pick<DecodeRequest, 'path' | 'container' | 'channel'>,
   track?: number,

@@ -4,12 +4,12 @@ import { withFile } from '../../../lib/recording/file-bytes.ts';
 import { mp3Frames } from '../../../lib/recording/mp3-frames.ts';
 import { undecodable } from '../failures.ts';
 
-/** Less than a millisecond of work. */
+/** Reading this many frames takes less than a millisecond. */
 const framesAtATime = 1_000;
 
 /**
- * ffmpeg skips everything between the frames of an MP3 file, sometimes without a word. Throws `recording-undecodable` if
- * that is more than a cut frame or a tag.
+ * ffmpeg skips any bytes between the frames of an MP3 file, sometimes silently. Throws `recording-undecodable` if they
+ * are more than a truncated frame or a tag.
  */
 export async function checkMp3(path: string, signal: AbortSignal): Promise<void> {
   let frames = 0;

@@ -21,7 +21,7 @@ import { checkMp3 } from './check-mp3.ts';
 import { Mix } from './mix.ts';
 import { errorsIn, FfmpegReport } from './report.ts';
 
-/** No core dump, no output files, CPU time limit, 2 GB of memory. */
+/** Limits of the sandbox: no core dump, no output files, CPU time, 2 GB of memory. */
 const limits = (cpuSeconds: number) =>
   `ulimit -c 0; ulimit -f 0; ulimit -t ${String(cpuSeconds)}; ulimit -v 2000000; exec "$@"`;
 const shell = findExecutable('/bin/sh');
@@ -32,7 +32,7 @@ export interface FfmpegOptions extends DecodeOptions {
 }
 
 export interface TrackOptions extends FfmpegOptions {
-  /** The index of a stream. Default: the choice of ffmpeg. */
+  /** The index of a stream. By default, ffmpeg chooses. */
   readonly track?: number;
   readonly report: FfmpegReport;
   /** Returns the number of recordings in the file. Throws `recording-undecodable` if it is damaged before its end. */
@@ -90,8 +90,8 @@ async function decodeInto(
   if (lacksChannel()) throw notStereo(report.chosen?.channels ?? 0);
   const decoded = decodedOf(bytes, { wavPath, maxSeconds, gaps: timeline.gaps });
   const cause = causeOf(exit);
-  // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long. The kernel counts
-  // CPU time in ticks, so that the limit may come a little before its time by the clock.
+  // Linux sends SIGKILL at the CPU limit, but also when out of memory; only reaching the CPU limit takes that long. The
+  // kernel counts CPU time in ticks, so the limit may apply slightly early.
   const isCpuLimit = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 900;
   if (exit.timedOut || exit.signal === 'SIGXCPU' || isCpuLimit) {
     throw new EngineError('engine-timeout', 'Decoding the recording timed out.', { cause });
@@ -106,7 +106,7 @@ async function decodeInto(
     const isHoleAtStart = timeline.gaps[0]?.startMs === 0 && report.failures > maxFailuresAtStart;
     if (isHoleAtStart || (timeline.hasHoles && report.failures > 0)) throw damagedFile(request, cause);
   }
-  // In mp4, nothing but the packets themselves tells where they end.
+  // In mp4, only the packets themselves show where they end.
   if (container === 'mp4' && timeline.isShortened) throw damagedFile(request, cause);
   return { decoded, hasSound: mix.hasSound };
 }

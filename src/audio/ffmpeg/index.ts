@@ -9,9 +9,9 @@ import { decodeTrack, type DecodedTrack, type FfmpegOptions, type TrackOptions }
 import { FfmpegReport } from './report.ts';
 
 /**
- * Creates the file `wavPath`, and removes it on failure. If the default track is silent or cannot be decoded, decodes the
- * first track that has sound: screen recorders write a track for each source, and films one for each kind of loudspeakers.
- * Throws `JoinedRecording`.
+ * Creates the file `wavPath`, and removes it on failure. If the default track is silent or cannot be decoded, decodes
+ * the first track that has sound: screen recorders write one track per source, and films have one track per speaker
+ * layout. Throws `JoinedRecording`.
  */
 export async function decodeWithFfmpeg(
   ffmpeg: string,
@@ -21,7 +21,7 @@ export async function decodeWithFfmpeg(
   const report = new FfmpegReport();
   let sections: Promise<number> | undefined;
   const countSections = () => (sections ??= countSectionsOf(request, options));
-  // The other tracks are not other channels.
+  // Does not try other tracks, because they are not other channels.
   if (request.channel !== undefined)
     return (await decodeTrack(ffmpeg, request, { ...options, report, countSections })).decoded;
   const main = await settle(decodeTrack(ffmpeg, request, { ...options, report, countSections }));
@@ -41,13 +41,13 @@ export async function decodeWithFfmpeg(
   }
 }
 
-/** In a thread, because that reads the whole file. */
+/** Runs in a thread, because counting reads the whole file. */
 async function countSectionsOf(request: DecodeRequest, options: FfmpegOptions): Promise<number> {
   const { countSections } = await import('../wasm/index.ts');
   return countSections(request, options);
 }
 
-/** Returns undefined, and leaves `wavPath` unchanged, if the track is silent or cannot be decoded. */
+/** If the track is silent or cannot be decoded, returns undefined and leaves `wavPath` unchanged. */
 async function replaceBy(
   ffmpeg: string,
   request: DecodeRequest,
@@ -64,7 +64,7 @@ async function replaceBy(
   }
 }
 
-/** Returns the failure if the track cannot be decoded. */
+/** Resolves with the failure if the track cannot be decoded. */
 async function settle(decoding: Promise<DecodedTrack>): Promise<DecodedTrack | EngineError> {
   try {
     return await decoding;

@@ -1,4 +1,4 @@
-/** The sound that ffmpeg decodes as mono, with silence where the file has none. */
+/** The audio that ffmpeg decodes, mixed to mono, with silence inserted where the file has no audio. */
 import type { Readable } from 'node:stream';
 import { restoreCanceled, viewSamples16 } from '../../../lib/samples.ts';
 import { sampleRate, samplesPerMs } from '../../../lib/wav.ts';
@@ -7,8 +7,8 @@ import type { Timeline } from '../timeline.ts';
 import { readBlocks } from './timed-blocks.ts';
 
 /**
- * Filters of ffmpeg. Their output has two channels: the mix of a mono or stereo input, and its first channel. With `<`,
- * the shares of the channels that exist add up to 1. With `channel`, both are that channel.
+ * Returns ffmpeg filters. Their output has two channels: the mix of a mono or stereo input, and its first channel. `<`
+ * normalizes the gains of the existing channels to a sum of 1. With `channel`, both output channels are that channel.
  */
 export function mixFilters(channel?: Channel): string {
   const format = `aformat=sample_fmts=s16:sample_rates=${String(sampleRate)}:channel_layouts=mono|stereo`;

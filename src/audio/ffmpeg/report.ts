@@ -1,10 +1,10 @@
-/** What ffmpeg prints about the streams of a file and its failures. */
+/** Parses what ffmpeg prints about the streams of a file and about failures. */
 import { maxChannels, maxSampleRate } from '../decode-request.ts';
 
 /** An audio stream of the input. */
 export interface AudioStream {
   readonly index: number;
-  /** ffmpeg's name of the codec, or the file's if ffmpeg does not know it. */
+  /** ffmpeg's name for the codec, or the name in the file if ffmpeg does not know the codec. */
   readonly codec: string;
   /** Hz. */
   readonly sampleRate: number;
@@ -15,24 +15,27 @@ const streamLine = /^\[info\] +Stream #0:(\d+).*?: Audio: (?:none \()?(\w+)(?:.*
 const choiceLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /;
 
 const errorLine = /\[(error|fatal)\] /;
-/** Printed for the video of a film: there are no decoders for it. */
+/** ffmpeg prints this for the video of a film, because no video decoder is allowed. */
 const harmless = 'not on whitelist';
-/** A packet could not be decoded, or only with gaps: before ffmpeg 6, up to 7, and of all. */
+/**
+ * A packet could not be decoded, or was decoded with gaps. The messages are those of ffmpeg before 6, of ffmpeg up to
+ * 7, and of all versions.
+ */
 const failureLine = /Error while decoding|Error submitting packet|Decoding error|corrupt decoded frame/;
-/** The last packet of a file that was cut. */
+/** ffmpeg prints this for the last packet of a truncated file. */
 const cut = 'corrupt input packet';
 
 export class FfmpegReport {
   readonly #streams = new Map<number, AudioStream>();
   #failures = 0;
   #cutPackets = 0;
-  /** The stream that is decoded; ffmpeg reports it before decoding. */
+  /** The stream that ffmpeg decodes. ffmpeg reports it before decoding. */
   chosen: AudioStream | undefined;
-  /** Whether ffmpeg has met anything that it could not read. */
+  /** Whether ffmpeg has found anything that it could not read. */
   hasErrors = false;
 
   read(line: string): void {
-    if (this.chosen === undefined) this.#readStream(line); // the streams of the output follow
+    if (this.chosen === undefined) this.#readStream(line); // the output streams follow
     if (failureLine.test(line)) this.#failures += 1;
     if (line.includes(cut)) this.#cutPackets += 1;
     if (errorLine.test(line) && !line.includes(harmless)) this.hasErrors = true;
@@ -48,12 +51,12 @@ export class FfmpegReport {
     if (choice !== undefined) this.chosen = this.#streams.get(Number(choice));
   }
 
-  /** Number of packets that could not be decoded, without those that were cut. */
+  /** Number of packets that could not be decoded, excluding truncated packets. */
   get failures(): number {
     return Math.max(0, this.#failures - this.#cutPackets);
   }
 
-  /** Returns why the stream cannot be decoded. */
+  /** Why the stream exceeds the limits; undefined if it does not. */
   get excess(): string | undefined {
     const { channels = 0, sampleRate = 0 } = this.chosen ?? {};
     if (channels > maxChannels) return `it has ${String(channels)} channels, and the limit is ${String(maxChannels)}`;
@@ -69,7 +72,7 @@ export class FfmpegReport {
 
 /**
  * Number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. All other layouts have at most
- * eight.
+ * eight channels.
  */
 function channelsOf(layout: string): number {
   const [count] = /^\d+(?= channels)/.exec(layout) ?? [];
@@ -79,7 +82,7 @@ function channelsOf(layout: string): number {
   return layout.startsWith('hexadecagonal') ? 16 : layout === 'mono' ? 1 : 2;
 }
 
-/** The error lines, without details of the recording such as its title. */
+/** Returns the error lines, without details of the recording such as its title. */
 export function errorsIn(stderr: string): string {
   return stderr
     .split('\n')

@@ -1,4 +1,4 @@
-/** Reads the output of ffmpeg, which is Matroska: as raw samples it would have no times. */
+/** Reads the output of ffmpeg, which is Matroska: raw samples would have no time stamps. */
 import { numberFrom, readHeader } from '../../../lib/recording/webm.ts';
 
 export interface TimedBlock {
@@ -9,7 +9,7 @@ export interface TimedBlock {
 
 const ids = { segment: 0x18538067, cluster: 0x1f43b675, timestamp: 0xe7, block: 0xa3 } as const;
 
-/** ffmpeg writes blocks of some kilobytes. */
+/** Far above the size of ffmpeg's blocks, which is a few kilobytes. */
 const maxElementBytes = 1_048_576;
 
 /** Yields the blocks of each chunk. */
@@ -35,7 +35,7 @@ export async function* readBlocks(output: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
-/** A block begins with its track (one byte here), its time in the cluster, and flags. */
+/** A block begins with its track number (one byte here), its time relative to the cluster, and flags. */
 function readBlock(block: Buffer, clusterMs: number): TimedBlock {
   return { startMs: clusterMs + block.readInt16BE(1), samples: block.subarray(4) };
 }

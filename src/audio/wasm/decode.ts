@@ -1,4 +1,7 @@
-/** Decodes a file to blocks of samples. Decoders are loaded lazily: loading takes most of the time of a short decode. */
+/**
+ * Decodes a file into blocks of samples. Decoders are loaded lazily, because loading takes most of the time for a short
+ * recording.
+ */
 import type { Container } from '../../../engines/contract/index.ts';
 import { withFile } from '../../../lib/recording/file-bytes.ts';
 import type { Pcm } from './pcm.ts';

@@ -10,21 +10,21 @@ import { isSystemError, undecodable } from '../failures.ts';
 import { sectionsOf } from '../sections.ts';
 import { transcode } from './transcode.ts';
 
-/** Errors lose their class between threads, so a failure is sent as plain data. */
+/** Errors lose their class when sent between threads, so failures are sent as plain data. */
 export type ThreadResult<T> =
   { readonly value: T } | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
 
-/** What the thread does. The results are a `DecodedRecording` and the number of recordings. */
+/** The task of the thread. The result is a `DecodedRecording` or the number of recordings, respectively. */
 export type ThreadWork =
   | ({ readonly task: 'decode' } & DecodeRequest)
   | { readonly task: 'count'; readonly path: string; readonly container: Exclude<Container, 'mp3'> };
 
-/** Requests disk space before writing. The next message grants it; if it is denied, the worker is terminated. */
+/** Requests disk space before writing. The next message grants the space; if it is denied, the thread is terminated. */
 export interface SpaceRequest {
   readonly needs: number;
 }
 
-/** Decoders report decoding errors on the console. */
+/** The decoders report errors only on the console. */
 let lastConsoleMessage = '';
 console.error = console.warn = (...words: unknown[]) => {
   lastConsoleMessage = words.join(' ');

@@ -1,6 +1,6 @@
 /**
  * Decodes with WASM decoders, without ffmpeg. Untrusted input can make a decoder hang or exhaust memory, so each
- * request runs in a worker thread with memory limits that can be terminated at any time.
+ * request runs in a worker thread that has memory limits and can be terminated at any time.
  */
 import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -13,14 +13,17 @@ import type { SpaceRequest, ThreadResult, ThreadWork } from './decoder-thread.ts
 
 const deadlineMs = 120_000;
 
-/** Limits of the JavaScript heap; samples and decoder memory are outside of it, bounded by small blocks. */
+/**
+ * Limits of the JavaScript heap; samples and decoder memory are outside the heap and stay small because blocks are
+ * small.
+ */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** `.ts` in the repository, `.js` in the build. */
+/** The extension is `.ts` in the repository and `.js` in the build. */
 const workerUrl = new URL(`./decoder-thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Decodes a recording to a new 16 kHz mono s16 WAV file at `wavPath`, removed on failure.
+ * Decodes a recording to a new 16 kHz mono s16 WAV file at `wavPath`. Removes the file on failure.
  *
  * Rejects with an `EngineError` or the signal's reason, after the thread has ended.
  */
@@ -34,8 +37,8 @@ export async function decodeWithWasm(request: DecodeRequest, options: DecodeOpti
 }
 
 /**
- * Returns the number of recordings in a file, which is 1 unless it was joined. Throws `recording-undecodable` if the file
- * is damaged before its end.
+ * Returns the number of recordings in a file, which is 1 unless recordings were joined. Throws `recording-undecodable`
+ * if the file is damaged before its end.
  */
 export async function countSections(
   { path, container }: Pick<DecodeRequest, 'path' | 'container'>,

@@ -1,11 +1,13 @@
-/** The codecs that are known but not decoded here. ffmpeg decodes them; the documentation and the doctor list them. */
+/**
+ * Known codecs that the WASM decoders do not support. ffmpeg decodes them; the documentation and the doctor list them.
+ */
 import type { Container, EngineError } from '../../../engines/contract/index.ts';
 import { nameOf } from '../container-name.ts';
 import { undecodable } from '../failures.ts';
 
 /**
- * Names by the beginning of the id in the container: the type of a sample entry in mp4, the CodecID in Matroska, the first
- * packet in Ogg, and the format code in WAV.
+ * Codec names by the prefix of the codec's id in the container: the type of a sample entry in mp4, the CodecID in
+ * Matroska, the first packet in Ogg, and the format code in WAV.
  */
 const names: Readonly<Partial<Record<Container, readonly (readonly [id: string, name: string])[]>>> = {
   mp4: [
@@ -56,14 +58,14 @@ export const codecsOfFfmpeg = Object.entries(names)
   .join('; ');
 
 /**
- * The error for a file without a codec that is supported. `ids` are those of all tracks, or of all streams for containers
- * that do not say which of them are audio.
+ * Creates the error for a file without a supported codec. `ids` are the codec ids of all audio tracks, or of all
+ * streams if the container does not say which are audio.
  */
 export function unsupportedCodecs(path: string, container: Container, ids: readonly string[]): EngineError {
   const isId = container === 'wav' ? Object.is : (id: string, known: string) => id.startsWith(known);
   const nameOfId = (id: string) => names[container]?.find(([known]) => isId(id, known))?.[1];
   const known = [...new Set(ids.map(nameOfId).filter((name) => name !== undefined))];
-  // Ids come from the file: only short, plain ones are shown.
+  // The ids come from the file, so only short, plain ones are shown.
   const others = ids.filter((id) => nameOfId(id) === undefined && /^[\w/. -]{1,32}$/.test(id)).join(', ');
   const file = nameOf(path, container);
   if (known.length === 0) return undecodable(`unsupported codec (${others || 'an unknown codec'} in ${file})`);

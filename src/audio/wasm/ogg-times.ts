@@ -1,4 +1,7 @@
-/** The demuxer counts the samples of an Ogg stream; where its pages say that more time has passed, there is a gap. */
+/**
+ * The demuxer derives time from the number of samples in an Ogg stream. Where a page indicates that more time has
+ * passed, the stream has a gap.
+ */
 import type { EncodedPacket } from 'mediabunny';
 import { withFile } from '../../../lib/recording/file-bytes.ts';
 import type { FileView } from '../../../lib/recording/file-view.ts';
@@ -27,7 +30,7 @@ export async function* inPages(
   yield* packets;
 }
 
-/** RFC 7845, section 4: the samples of Opus are those at 48 kHz, and the first ones are not played. */
+/** RFC 7845, section 4: Opus counts samples at 48 kHz, and the first samples (pre-skip) are not played. */
 function secondsOf(samples: number, { codec, sampleRate, description }: Track): number {
   if (codec !== 'opus') return samples / sampleRate;
   const view = new DataView(description.buffer, description.byteOffset, description.byteLength);

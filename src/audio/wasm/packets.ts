@@ -1,4 +1,4 @@
-/** Demuxes an audio track of a container and decodes it packet by packet, in all sections of the file. */
+/** Demuxes an audio track and decodes it packet by packet, in every section of the file. */
 import {
   EncodedPacketSink,
   FLAC,
@@ -34,7 +34,7 @@ const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
   flac: [FLAC],
 };
 
-/** A recording in a file. */
+/** One of the recordings in a file. */
 interface Section extends FileView {
   readonly path: string;
   readonly container: PacketContainer;
@@ -79,10 +79,7 @@ function noTrack(section: Section): EngineError {
   return unsupportedCodecs(path, 'ogg', [...withFile(path, (file) => oggCodecIds(file, section))]);
 }
 
-/**
- * Default tracks come first. Of several tracks, some may be silent or not decodable: the first with sound is the
- * recording.
- */
+/** Chooses the first track that has sound, because others may be silent or undecodable. Default tracks come first. */
 async function chooseTrack(tracks: readonly InputAudioTrack[], section: Section): Promise<InputAudioTrack> {
   const facts = await Promise.all(
     tracks.map(async (track) => ({
@@ -108,7 +105,7 @@ async function chooseTrack(tracks: readonly InputAudioTrack[], section: Section)
 /** -60 dB of full scale. */
 const minAmplitude = 0.001;
 
-/** False also for a track that cannot be decoded. */
+/** Returns false for a silent track and for one that cannot be decoded. */
 async function hasSound(audio: InputAudioTrack, section: Section): Promise<boolean> {
   try {
     for await (const { channels } of decodeTrack(audio, section)) {
@@ -120,13 +117,13 @@ async function hasSound(audio: InputAudioTrack, section: Section): Promise<boole
   return false;
 }
 
-/** `startsAt`: the first time stamp of all tracks, in seconds. */
+/** `startsAt` is the earliest time stamp of all tracks, in seconds. */
 async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt = 0): AsyncGenerator<Pcm> {
   const { path, container, framesAt, end } = section;
   const track = await inspectTrack(audio);
   const decode = tolerant(await decoderFor(track));
   const opusTimes = new Timeline(section);
-  const count = { packets: 0, bytes: 0, decoded: 0, samples: 0, lost: 0 }; // lost: packets since the last sound
+  const count = { packets: 0, bytes: 0, decoded: 0, samples: 0, lost: 0 }; // lost: packets without audio since the last block
   const packets = container === 'ogg' ? inPages(packetsOf(audio), track, section) : packetsOf(audio);
   for await (const packet of packets) {
     const block = await decode(packet.data);
@@ -134,7 +131,7 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
     count.packets += 1;
     count.bytes += packet.data.length;
     if (block === undefined || samples === 0) {
-      const isSkipped = block !== undefined && track.codec === 'opus'; // by the pre-skip of its header
+      const isSkipped = block !== undefined && track.codec === 'opus'; // due to the pre-skip in its header
       count.lost += isSkipped ? 0 : 1;
       continue;
     }
@@ -146,7 +143,7 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
     if (container === 'mp4' && track.codec === 'opus') opusTimes.place(startMs, (samples / block.sampleRate) * 1000);
     yield { ...(container === 'ogg' ? trimmed(block, packet.duration) : block), startMs };
   }
-  // The first packet of Vorbis has no samples.
+  // The first packet of a Vorbis track contains no samples.
   if (count.decoded < (count.packets - 1) / 2)
     throw undecodable(`most packets of the ${nameOf(path, container)} file are damaged`);
   if (opusTimes.isShortened) throw damaged(section);
@@ -154,7 +151,7 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
   if (isCutShort && count.samples !== flacSamples(track)) throw damaged(section);
 }
 
-/** Returns undefined for a packet that makes the decoder fail. */
+/** Wraps a decoder to return undefined for packets that it fails to decode. */
 function tolerant(decode: PacketDecoder): (packet: Uint8Array) => Promise<Pcm | undefined> {
   return async (packet) => {
     try {
@@ -165,13 +162,16 @@ function tolerant(decode: PacketDecoder): (packet: Uint8Array) => Promise<Pcm | 
   };
 }
 
-/** The last packet of an Ogg stream may have more samples than the stream. */
+/** The last packet of an Ogg stream may decode to samples beyond the end of the stream. */
 function trimmed({ sampleRate, channels }: Pcm, seconds: number): Pcm {
   const length = Math.round(seconds * sampleRate);
   return { sampleRate, channels: channels.map((samples) => samples.subarray(0, length)) };
 }
 
-/** RFC 9639, section 8.2: the STREAMINFO block follows a marker and a header of four bytes each; 0 is unknown. */
+/**
+ * RFC 9639, section 8.2: the STREAMINFO block follows a four-byte marker and a four-byte header. A value of 0 means
+ * unknown.
+ */
 function flacSamples({ description }: Track): number {
   const view = new DataView(description.buffer, description.byteOffset, description.byteLength);
   return Number(view.getBigUint64(18) & 0xf_ffff_ffffn);
@@ -188,7 +188,7 @@ async function inspectTrack(audio: InputAudioTrack): Promise<Track> {
   return { codec: codec!, sampleRate, channels, description: toBytes(config?.description) };
 }
 
-/** Does not use the sink's own iterator, which drops the packets that it has read ahead when a file is truncated. */
+/** Does not use the sink's own iterator, which discards prefetched packets if the file is truncated. */
 async function* packetsOf(audio: InputAudioTrack): AsyncGenerator<EncodedPacket> {
   const sink = new EncodedPacketSink(audio);
   let packet = await sink.getFirstPacket();

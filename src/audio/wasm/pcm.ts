@@ -5,17 +5,17 @@ import { maxSampleRate, maxChannels } from '../decode-request.ts';
 export interface Pcm {
   /** Hz. */
   readonly sampleRate: number;
-  /** One array per channel, all of the same length; full scale is -1 to 1. */
+  /** One array per channel, all of the same length. Samples range from -1 to 1. */
   readonly channels: readonly Float32Array[];
-  /** The time stamp, in milliseconds from the beginning of the recording; absent if the sound has none. */
+  /** The time stamp, in milliseconds from the beginning of the recording; absent if the audio has none. */
   readonly startMs?: number;
 }
 
 const minSampleRate = 1_000;
 
 /**
- * Rejects implausible values. A forged header could otherwise bypass the maximum duration, which counts seconds, or make
- * a decoder allocate memory for 65,535 channels.
+ * Rejects implausible values. A forged header could otherwise bypass the maximum duration, which is measured in
+ * seconds, or make a decoder allocate memory for 65,535 channels.
  */
 export function assertPlausible(sampleRate: number, channels: number): void {
   if (!Number.isInteger(sampleRate) || sampleRate < minSampleRate || sampleRate > maxSampleRate) {

@@ -1,9 +1,9 @@
 import type { AudioCodec } from 'mediabunny';
 
-/** Containers to demux into packets; wav and mp3 files go to their decoders directly. */
+/** Containers that are demuxed into packets. wav and mp3 files go directly to their decoders. */
 export type PacketContainer = 'webm' | 'mp4' | 'ogg' | 'flac';
 
-/** Parameters of a track for its decoder. */
+/** Parameters of a track that its decoder needs. */
 export interface Track {
   readonly codec: AudioCodec;
   /** Hz. */

@@ -1,4 +1,4 @@
-/** The pipeline inside the worker: decode, place in time, mix down, resample, write. */
+/** The pipeline inside the worker: decode, fill gaps, mix down, resample, write. */
 import { statSync } from 'node:fs';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { notStereo, tooLong, type Channel, type DecodedRecording, type DecodeRequest } from '../decode-request.ts';
@@ -34,7 +34,7 @@ export async function transcode(
   return decodedOf(2 * wav.samples, { wavPath, maxSeconds, gaps: timeline.gaps });
 }
 
-/** For truncated recordings, yields everything before the cut, as ffmpeg does. */
+/** If a recording is truncated, yields everything before the cut, as ffmpeg does. */
 async function* untilCut(blocks: AsyncIterable<Pcm> | Iterable<Pcm>): AsyncGenerator<Pcm> {
   let hasAudio = false;
   try {
@@ -53,7 +53,7 @@ function isEmpty({ channels: [first] }: Pcm): boolean {
   return first === undefined || first.length === 0;
 }
 
-/** Inserts silence where the time stamps leave out time. */
+/** Inserts silence where the time stamps show a gap. */
 async function* placed(blocks: AsyncIterable<Pcm>, timeline: Timeline): AsyncGenerator<Pcm> {
   for await (const block of blocks) {
     const { sampleRate, channels, startMs } = block;
@@ -69,7 +69,7 @@ async function* placed(blocks: AsyncIterable<Pcm>, timeline: Timeline): AsyncGen
 
 const silentMs = 1_000;
 
-/** Mono at 16 kHz: the channel, or the mix of all. */
+/** Yields mono samples at 16 kHz: the requested channel, or the mix of all channels. */
 async function* resampled(blocks: AsyncIterable<Pcm>, channel: Channel | undefined): AsyncGenerator<Float32Array> {
   const converter = new RateConverter(sampleRate);
   for await (const block of blocks) {

@@ -38,8 +38,8 @@ function refusalOf(path: string, { message, format }: WavError): EngineError {
 }
 
 /**
- * Does not use a stream, which closes its file in the background: a thread that is terminated meanwhile leaves the file
- * open.
+ * Does not use a stream, because streams close their file in the background: a thread terminated in the meantime would
+ * leave the file open.
  */
 // eslint-disable-next-line @typescript-eslint/require-await -- the byte reader takes async iterables
 async function* readFile(path: string, { start, end }: FileView): AsyncGenerator<Uint8Array, void, undefined> {

@@ -4,7 +4,7 @@ import { wavHeader } from '../../../lib/wav.ts';
 
 const bufferedBytes = 65_536;
 
-/** Writes a new 16 kHz mono s16 WAV file from samples with a full scale of -1 to 1; clips larger ones. */
+/** Writes a new 16 kHz mono s16 WAV file from samples between -1 and 1. Samples outside this range are clipped. */
 export class WavWriter {
   readonly #file: number;
   readonly #buffer = Buffer.alloc(bufferedBytes);
@@ -16,7 +16,7 @@ export class WavWriter {
     writeFileSync(this.#file, wavHeader(0));
   }
 
-  /** Samples so far. */
+  /** Number of samples written so far. */
   get samples(): number {
     return (this.#written + this.#buffered) / 2;
   }
@@ -28,7 +28,7 @@ export class WavWriter {
     }
   }
 
-  /** Flushes, and writes the length to the header. */
+  /** Flushes the buffer and writes the length to the header. */
   close(): void {
     this.#flush();
     writeSync(this.#file, wavHeader(this.#written), 0, undefined, 0);

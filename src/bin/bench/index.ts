@@ -1,6 +1,6 @@
 /**
- * `npm run doctor -- --bench`: measures the installed local models for speech and transcription on this machine. Engines
- * that call a provider are not opened: nothing leaves the machine.
+ * `npm run doctor -- --bench`: measures the installed local models for speech and transcription on this machine.
+ * Engines that call a provider are not opened, so no data leaves the machine.
  */
 import { randomUUID } from 'node:crypto';
 import { open, stat, writeFile } from 'node:fs/promises';
@@ -28,20 +28,20 @@ const sentence =
   'Nobody on the pier knew when it would return, but everyone waved until it was out of sight.';
 
 export interface BenchRequest {
-  /** Path of a recording. If undefined, recognizers hear the sentence, spoken by an English voice. */
+  /** Path of a recording. If undefined, recognizers transcribe the sentence, spoken by an English voice. */
   readonly file: string | undefined;
   /** The words spoken in the recording. */
   readonly expected: string | undefined;
 }
 
 interface Bench extends BenchContext {
-  /** For decoded recordings. */
+  /** Directory for decoded recordings. */
   readonly directory: string;
   readonly rows: Row[];
   sample: Sample | undefined;
 }
 
-/** Returns false if a model fails, or if there is none. Throws a `UsageError`, or the signal's reason. */
+/** Returns false if a model fails or if no model is installed. Throws a `UsageError`, or the signal's reason. */
 export async function runBench(
   all: LoadedSettings,
   { file, expected }: BenchRequest,
@@ -60,7 +60,7 @@ export async function runBench(
 }
 
 function withoutProviders(all: LoadedSettings): LoadedSettings {
-  const { transcribeModel: _transcribe, chatModel: _chat, ttsModel: _tts, ...settings } = all; // may name one of theirs
+  const { transcribeModel: _transcribe, chatModel: _chat, ttsModel: _tts, ...settings } = all; // may name a provider's model
   const isOwn = ({ baseUrl }: InstanceSettings) => baseUrl === undefined;
   const engines = Object.entries(settings.engines).map(([name, given]) => {
     return [name, 'use' in given && isOwn(given) ? given : [given].flat().filter(isOwn)] as const;
@@ -74,14 +74,17 @@ function installed<C extends 'speech' | 'transcription'>(
   { enginesAreListed }: LoadedSettings,
 ): readonly ServedModel<C>[] {
   const models = registry.of(capability).all.filter(({ entry }) => entry.local);
-  if (enginesAreListed) return models; // a model that is not installed is a failure then
+  if (enginesAreListed) return models; // then a model that is not installed counts as a failure
   return models.filter(({ entry, availability: { code } }) => {
     const isLacking = registry.assets.availabilityOf(entry) !== undefined;
     return !isLacking && code !== 'program-missing';
   });
 }
 
-/** Measures one voice of each program, whose name begins the ids of its voices: they share their weights. */
+/**
+ * Measures one voice per program, because voices of a program share their weights. The program's name is the prefix of
+ * their ids.
+ */
 async function measureVoices({ id, entry, engine, instance }: ServedModel<'speech'>, bench: Bench): Promise<void> {
   const { voices = [], defaultVoice = voices[0]?.id } = entry;
   const seen: string[] = [];
@@ -94,9 +97,9 @@ async function measureVoices({ id, entry, engine, instance }: ServedModel<'speec
     const { language = null } = voices.find((one) => one.id === voice) ?? {};
     if (pcm && (language ?? 'en') === 'en') bench.sample ??= await sampleOf(pcm, model, bench);
     seen.push(...programs);
-    if (seen.length === 0) return; // such as espeak: one program speaks with all voices
+    if (seen.length === 0) return; // no resident program, such as espeak: all voices use the same program
   }
-  // A broken voice beside others is not in the list of the model.
+  // A broken voice is missing from the voices of a model that has other voices.
   for (const { what, ok, detail } of (await engine.inspect?.()) ?? []) {
     const model = `${instance} ${what}`;
     const isNew = !bench.rows.some((row) => row.model === model);

@@ -1,4 +1,6 @@
-/** Measures one model, with engines of its own: its first call loads it, and no other model is in memory. */
+/**
+ * Measures one model with separately opened engines, so that the first call loads it and no other model is in memory.
+ */
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import {
@@ -30,14 +32,14 @@ export interface BenchContext {
 
 /** The recording that recognizers transcribe. */
 export interface Sample {
-  /** A file with nothing else in it. */
+  /** A file that contains only this recording. */
   readonly audio: Decoded;
-  /** The words spoken in it, if known. */
+  /** The words spoken in the recording, if known. */
   readonly expected: string | undefined;
   readonly origin: string;
 }
 
-/** The result of one call of a model. */
+/** The result of one call to a model. */
 interface Run extends Pick<Measured, 'firstSoundSeconds' | 'wordErrorRate'> {
   readonly audioSeconds: number;
   /** Speech in the format `pcm`. */
@@ -48,7 +50,7 @@ type Work = (engines: OpenEngines) => Promise<Run>;
 
 export interface Measurement extends Pick<Run, 'pcm'> {
   readonly result: Measured | string;
-  /** Names of the resident programs that the calls have opened. */
+  /** Names of the resident programs that the calls opened. */
   readonly programs: readonly string[];
 }
 
@@ -73,7 +75,7 @@ export async function measure(work: Work, context: BenchContext): Promise<Measur
   }
 }
 
-/** Undefined for a model without a program that stays loaded. */
+/** Returns undefined for a model without a resident program. */
 function loadOf({ residents }: OpenEngines): Pick<Measured, 'loadSeconds' | 'memoryBytes'> {
   const loaded = residents.facts().filter(({ isLoaded }) => isLoaded);
   if (loaded.length === 0) return { loadSeconds: undefined, memoryBytes: undefined };

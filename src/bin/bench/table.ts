@@ -1,14 +1,14 @@
 export interface Row {
   readonly model: string;
   readonly kind: 'speech' | 'transcription';
-  /** The measurements, or why there are none. */
+  /** The measurements, or the reason why they are missing. */
   readonly result: Measured | string;
 }
 
-/** A value that the model or this system does not have is undefined or NaN. */
+/** A value that does not exist for the model or on this system is undefined or NaN. */
 export interface Measured {
   readonly loadSeconds: number | undefined;
-  /** Seconds of work, and of processor time, for a second of audio. */
+  /** Wall-clock seconds and processor seconds per second of audio. */
   readonly realTimeFactor: number;
   readonly processor: number;
   readonly memoryBytes: number | undefined;
@@ -36,7 +36,7 @@ export function tableOf(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-/** Two significant digits; all digits of whole numbers. */
+/** Formats a number with two significant digits; whole numbers keep all their digits. */
 function short(value = NaN): string {
   if (Number.isNaN(value)) return '-';
   return String(Number.isInteger(value) ? value : Number(value.toPrecision(2)));

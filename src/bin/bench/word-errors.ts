@@ -1,4 +1,4 @@
-/** The word error rate: how many words of a transcript are wrong, missing or too many, for each word that was said. */
+/** The word error rate: the number of wrong, missing and extra words in a transcript, per spoken word. */
 
 /** In scripts without spaces, each character counts as a word. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
@@ -12,7 +12,10 @@ export function wordsOf(text: string): readonly string[] {
   return plain.replaceAll(unspaced, ' $& ').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** Returns the edit distance of the words for each word of `expected`: above 1 if the transcript is much too long. */
+/**
+ * Returns the edit distance in words divided by the number of words in `expected`. It exceeds 1 if the transcript is
+ * much too long.
+ */
 export function wordErrorRate(expected: string, heard: string): number {
   const said = wordsOf(expected);
   let distances = Array.from({ length: said.length + 1 }, (_, length) => length);

@@ -1,6 +1,6 @@
 /**
- * The assets of all engines, and the state of each. Commands, the API, the availability of models and the start all
- * read them from here.
+ * The assets of all engines, and the state of each. Commands, the API, model availability and startup all read them
+ * from here.
  */
 import type { Asset, Availability, Capability, ModelEntry } from '../../../engines/contract/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
@@ -12,28 +12,31 @@ import { Installations, type InstallEvents } from './installations.ts';
 import { removeDownloads } from './receipts.ts';
 
 export interface InstallRequest {
-  /** Id of a group. Without it, the automatic groups. */
+  /** Id of a group. If absent, the request is for the automatic groups. */
   readonly id?: string | undefined;
-  /** Ids of further groups, if there is no `id`. */
+  /** Ids of additional groups, used only without `id`. */
   readonly also?: readonly string[];
   /** True with TRANSCRIBE_SETUP=off. */
   readonly withoutTranscription?: boolean;
-  /** True if the operator has requested the groups: their optional assets are then installed, too. */
+  /** True if the operator requested the groups explicitly. Their optional assets are then installed as well. */
   readonly isExplicit?: boolean;
 }
 
 /** An asset that is not ready. */
 interface LackingAsset extends AssetStatus {
-  /** Why it cannot be made on this machine and how to change that, as a sentence without a period. */
+  /** Why the asset cannot be created on this machine and how to change that, as a sentence without a period. */
   readonly obstacle: string | undefined;
-  /** The command that installs it. */
+  /** The command that installs the asset. */
   readonly command: string;
 }
 
 interface Found {
-  /** An error if an engine cannot tell. */
+  /** An Error if the check itself failed. */
   readonly isReady: boolean | Error;
-  /** How much of it another process has installed, from 0 to 1, or null if unknown; undefined if none is installing it. */
+  /**
+   * The fraction that another process has installed, from 0 to 1, or null if unknown; undefined if no other process is
+   * installing the asset.
+   */
   readonly elsewhere: { readonly done: number | null } | undefined;
 }
 
@@ -44,7 +47,7 @@ const readyMs = 1_000;
 export class Assets {
   readonly #declarations = new Declarations();
   readonly #installations = new Installations(this.#declarations, (asset) => this.#changed(asset));
-  /** What the last check of each asset has found. */
+  /** The result of the last check of each asset. */
   readonly #found = new Map<string, Found>();
 
   declare(engine: Declaring): void {
@@ -53,7 +56,7 @@ export class Assets {
 
   // ----------------------------------------------------------------------------------------------------- states
 
-  /** Checks which assets are installed: the states say so from then on. Never rejects. */
+  /** Checks which assets are installed, and updates their states. Never rejects. */
   async check(): Promise<void> {
     await Promise.all(this.#declarations.all.map((same) => this.#check(same)));
   }
@@ -87,7 +90,7 @@ export class Assets {
     return this.#found.get(id)?.isReady === true;
   }
 
-  /** Lists the groups; those that the settings need come first. */
+  /** Lists the groups. Groups that the settings require come first. */
   async list(): Promise<GroupStatus[]> {
     const groups = this.#declarations.groups();
     const statuses = await Promise.all(groups.map(this.#statusOf));
@@ -101,7 +104,7 @@ export class Assets {
 
   readonly #statusOf = (group: MergedGroup) => statusOfGroup(group, this.#declarations, this.#assetStatus);
 
-  /** The missing assets that the settings need for an engine. */
+  /** Returns the missing assets that the settings require for an engine. */
   lackingOf(instance: string): readonly LackingAsset[] {
     const assets = this.#declarations.configuredFor(instance);
     const lacking = assets.map(this.#assetStatus).filter(({ state }) => state !== 'ready');
@@ -109,7 +112,7 @@ export class Assets {
     return lacking.map((one) => ({ ...one, obstacle: obstacleOf(one.asset), command: commandFor(one.asset) }));
   }
 
-  /** Why an entry cannot be used because of its assets; undefined if they are ready. */
+  /** Returns why an entry cannot be used because of its assets; undefined if they are ready. */
   availabilityOf({ needs = [] }: Pick<ModelEntry, 'needs'>): Availability | undefined {
     if (needs.every((id) => this.#isReady({ id }) && !this.#installations.stepOf(id))) return undefined;
     const needed = needs.flatMap((id) => this.#declarations.of(id)[0] ?? []);
@@ -142,14 +145,17 @@ export class Assets {
     return this.#installations.run(missing, (asset) => groupsOf(asset).map(({ id }) => id), events);
   }
 
-  /** Resolves when the installation of the group has ended. Assets that other groups need are still installed. */
+  /**
+   * Stops the installation of the group and resolves when it has ended. Assets that other groups need are still
+   * installed.
+   */
   async stop(id: string): Promise<void> {
     await this.#installations.stop(id);
   }
 
   /**
-   * Unloads and removes a downloaded model. Resolves with false if it is not installed. Rejects with the reason if it
-   * cannot be removed.
+   * Unloads and removes a downloaded model. Resolves with false if the model is not installed. Rejects with the reason
+   * if it cannot be removed.
    */
   async remove(id: string, signal: AbortSignal): Promise<boolean> {
     const group = this.#declarations.groups().find((one) => one.id === id && one.model !== undefined);
@@ -162,7 +168,7 @@ export class Assets {
     return isRemoved;
   }
 
-  /** The groups that the request names. */
+  /** Returns the groups that the request names. */
   #requested({ id, also = [], withoutTranscription = false }: InstallRequest): MergedGroup[] {
     if (id !== undefined) return this.#declarations.groups().filter((group) => group.id === id);
     return this.#declarations
@@ -173,7 +179,7 @@ export class Assets {
       );
   }
 
-  /** The assets that `install` would install, for the operator. */
+  /** Returns the assets that `install` would install, to show to the operator. */
   missing(request: InstallRequest): readonly { readonly asset: Asset; readonly capability: Capability }[] {
     const seen = new Set<string>();
     return this.#requested(request).flatMap((group) =>
@@ -185,7 +191,7 @@ export class Assets {
     );
   }
 
-  /** The asset may have been installed or removed. */
+  /** Called when the asset may have been installed or removed. */
   async #changed(asset: Asset): Promise<void> {
     await this.#declarations.recheck(asset);
     await this.#check(this.#declarations.of(asset.id));
@@ -201,7 +207,7 @@ export class Assets {
 
 const obstacleOf = (asset: Asset): string | undefined => (asset.kind === 'made' ? asset.obstacle?.() : undefined);
 
-/** Resolves with an error if an engine cannot tell. */
+/** Resolves with an error if an engine's check fails. */
 async function isReadyFor(declared: readonly Asset[]): Promise<boolean | Error> {
   try {
     for (const asset of declared) {

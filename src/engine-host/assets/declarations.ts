@@ -29,17 +29,17 @@ export class Declarations {
     for (const asset of assets) this.#byId.set(asset.id, [...this.of(asset.id), asset]);
   }
 
-  /** The declarations of each asset. */
+  /** The declarations of every asset, grouped by asset. */
   get all(): readonly (readonly Asset[])[] {
     return [...this.#byId.values()];
   }
 
-  /** The declarations of an asset by all engines that need it. */
+  /** Returns the declarations of an asset by all engines that need it. */
   of(id: string): readonly Asset[] {
     return this.#byId.get(id) ?? [];
   }
 
-  /** The groups, each merged from all engines that declare it. */
+  /** Returns the groups, each merged from all engines that declare it. */
   groups(): MergedGroup[] {
     const all = this.#declaring.flatMap(({ capability, groups }) => groups.map((group) => ({ ...group, capability })));
     return [...Map.groupBy(all, ({ id }) => id).values()].flatMap((same) => {
@@ -57,7 +57,7 @@ export class Declarations {
     });
   }
 
-  /** The assets that the settings need for an engine. */
+  /** Returns the assets that the settings require for an engine. */
   configuredFor(instance: string): readonly Asset[] {
     const groups = this.#declaring.filter((one) => one.instance === instance).flatMap((one) => one.groups);
     return unique(groups.filter(({ isConfigured }) => isConfigured).flatMap((group) => group.assets));
@@ -69,7 +69,7 @@ export class Declarations {
     return owner.context;
   }
 
-  /** Lets the engines that declare an asset look again. */
+  /** Makes the engines that declare the asset recheck it. */
   async recheck(asset: Asset): Promise<void> {
     await Promise.all(this.#enginesOf(asset).map(async ({ recheck }) => recheck?.()));
   }
@@ -78,7 +78,7 @@ export class Declarations {
     return this.#declaring.filter(({ groups }) => groups.flatMap(allAssetsOf).some((asset) => asset.id === id));
   }
 
-  /** The single models that a group contains; for one of them, itself. */
+  /** Returns the single-model groups that a group contains. For a single-model group, returns the group itself. */
   modelsIn({ assets, model, id }: MergedGroup): readonly MergedGroup[] {
     const ids = new Set(assets.map((asset) => asset.id));
     return this.groups().filter((one) =>
@@ -86,7 +86,7 @@ export class Declarations {
     );
   }
 
-  /** The command that installs an asset. */
+  /** Returns the command that installs an asset. */
   commandFor({ id }: Asset): string {
     const groups = this.groups().filter((group) => allAssetsOf(group).some((asset) => asset.id === id));
     const group = groups.find(({ isConfigured }) => isConfigured) ?? groups[0];
@@ -96,7 +96,7 @@ export class Declarations {
 
 export const commandOf = ({ id, isAutomatic }: AssetGroup): string => (isAutomatic ? setupCommand : nameSetup(id));
 
-/** With the optional assets if the operator has requested the group. */
+/** Returns the assets of a group, including the optional ones if the operator requested the group. */
 export const assetsOf = (
   group: AssetGroup,
   { isExplicit = false }: { readonly isExplicit?: boolean },
@@ -104,7 +104,7 @@ export const assetsOf = (
 
 const allAssetsOf = (group: AssetGroup) => assetsOf(group, { isExplicit: true });
 
-/** The first asset of each id. */
+/** Returns the first asset with each id. */
 export function unique(assets: readonly Asset[]): Asset[] {
   return [...new Map(assets.toReversed().map((asset) => [asset.id, asset])).values()].toReversed();
 }

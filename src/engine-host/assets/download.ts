@@ -28,7 +28,7 @@ export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
   readonly signal: AbortSignal;
   /** Reports the completed fraction, from 0 to 1, or null if the server does not send the length. */
   readonly progress: (fraction: number | null) => void;
-  /** Called if another process downloads it. */
+  /** Called if another process is already downloading the file. */
   readonly onWait?: () => void;
   /** Called if the download was interrupted and will be retried after a delay. */
   readonly onRetry?: (reason: string) => void;
@@ -38,9 +38,9 @@ export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
 const defaultRetry = {
   /** Idle timeout of a transfer. */
   idleMs: 30_000,
-  /** Maximum number of consecutive failed attempts without a MiB of progress. */
+  /** Maximum number of consecutive failed attempts. A MiB of progress resets the count. */
   attempts: 6,
-  /** Delay after the first failed attempt; it doubles with each further one. */
+  /** Delay after the first failed attempt. It doubles with each further failure. */
   firstDelayMs: 1_000,
   /** Maximum delay; also limits Retry-After. */
   maxDelayMs: 60_000,
@@ -106,7 +106,7 @@ async function receive(wanted: Download, transfer: Transfer, part: Inspection): 
   if (digest === wanted.digest) return;
   await rm(partOf(wanted));
   const found = `${bytes} bytes with the ${algorithmOf(wanted).toUpperCase()} ${digest}, expected ${wanted.digest}`;
-  // The part may come from another version of the file: retry from the first byte.
+  // The partial file may come from another version of the file: retry from the first byte.
   if (resumed) throw new TransferError(`wrong checksum after resuming: ${found}`);
   throw new Error(`${wanted.url} is not the expected file: ${found}; the download was deleted`);
 }
@@ -127,7 +127,7 @@ async function write(wanted: Download, transfer: Transfer, hash: Hash): Promise<
     await file.sync();
     return bytes;
   } catch (error) {
-    // Neither file can be resumed, and on a full disk the rest of the service needs the space.
+    // A file that is too large cannot be resumed, and on a full disk the rest of the service needs the space.
     if (bytes > wanted.maxBytes || isDiskFull(error)) await rm(partOf(wanted), { force: true });
     throw isDiskFull(error) ? diskFull(wanted, error) : error;
   }
@@ -143,7 +143,7 @@ function algorithmOf({ digest }: Pick<Download, 'digest'>): string {
 
 interface Inspection {
   readonly bytes: number;
-  /** Undefined if the file does not exist or is empty. */
+  /** Digest of the file; undefined if the file does not exist or is empty. */
   readonly digest: string | undefined;
   /** Hash state after these bytes, to continue with the next ones. */
   readonly hash: Hash;

@@ -1,4 +1,4 @@
-/** The state of an asset, and of a group: what listings, commands and the page show. */
+/** The state of assets and groups, as shown in listings, by commands and on the page. */
 import type { Asset, AssetGroup, Capability } from '../../../engines/contract/index.ts';
 import { commandOf, type Declarations, type MergedGroup } from './declarations.ts';
 import { bytesLeftOf, sourceOf } from './install.ts';
@@ -8,23 +8,26 @@ export type AssetState = 'ready' | 'preparing' | 'missing' | 'failed';
 /** The current state of a group. */
 export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
   readonly title: string;
-  /** A short sentence that says what the group is good for; "" if the engine has none. */
+  /** A short sentence about the purpose of the group; "" if the engine provides none. */
   readonly purpose: string;
   readonly capability: Capability;
   readonly configured: boolean;
-  /** True if another group, which the settings need, has all of its assets. */
+  /** True if another group that the settings require contains all of its assets. */
   readonly isIncluded: boolean;
   /** Size of the download; null if unknown. */
   readonly bytes: number | null;
   readonly bytesLeft: number;
   readonly license: string;
-  /** The command that installs it. */
+  /** The command that installs the group. */
   readonly command: string;
   readonly source: string;
   readonly state: AssetState;
   readonly reason: string;
   readonly progress: number | null;
-  /** Id in requests of the model that it serves; null if it serves none or several, or if the settings have to list it. */
+  /**
+   * Id, as used in requests, of the model that the group serves; null if it serves none or several, or if the model
+   * must first be listed in the settings.
+   */
   readonly serves: string | null;
 }
 
@@ -36,7 +39,7 @@ export interface AssetStatus {
   readonly progress: number | null;
 }
 
-/** The state of a group, by the states of its assets. */
+/** Resolves with the state of a group, derived from the states of its assets. */
 export async function statusOfGroup(
   group: MergedGroup,
   declarations: Declarations,
@@ -59,7 +62,7 @@ export async function statusOfGroup(
     license: [...new Set(parts.map(({ license }) => license))].join(', '),
     command: commandOf(group),
     source: [...new Set(assets.map(sourceOf))].join(' and '),
-    // Shared assets say nothing about the state of a further model.
+    // Assets shared with other groups say nothing about the state of an additional model.
     ...withSettings(summarize(model !== undefined && all.at(-1)?.state === 'missing' ? all.slice(-1) : all), settings),
     serves: served.size === 1 ? [...served].join() : null,
     ...(model !== undefined && { model }),

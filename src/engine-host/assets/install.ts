@@ -1,4 +1,4 @@
-/** Installs one asset: downloads its files, installs its packages, or calls its engine to make it. */
+/** Installs one asset: downloads its files, installs its packages, or calls its engine to create it. */
 import type { Asset, EngineContext, FilesAsset, MadeAsset } from '../../../engines/contract/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
@@ -21,7 +21,7 @@ export interface InstallStep {
 export interface InstallCall {
   readonly signal: AbortSignal;
   readonly onStep: (step: InstallStep) => void;
-  /** Lets the engines of the asset look again. Never rejects. */
+  /** Makes the engines of the asset recheck it. Never rejects. */
   readonly recheck: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ function pathsOf(asset: Asset): readonly string[] {
   }
 }
 
-/** The source of an asset; shown before it is downloaded. */
+/** Returns the source of an asset, which is shown before the download. */
 export function sourceOf(asset: Asset): string {
   switch (asset.kind) {
     case 'files':
@@ -58,30 +58,30 @@ export function sourceOf(asset: Asset): string {
 }
 
 /**
- * True if another process installs or removes the asset. `own`: the assets that this process installs, which may share
- * a path.
+ * True if another process is installing or removing the asset. `own` lists the assets that this process is installing,
+ * because they may share a path.
  */
 export function isBusyElsewhere(asset: Asset, own: readonly Asset[]): boolean {
   const ownPaths = own.flatMap(pathsOf);
   return pathsOf(asset).some((path) => !ownPaths.includes(path) && isLocked(lockOf(path)));
 }
 
-/** The completed fraction of a download, which another process may continue; null if unknown. */
+/** Returns the completed fraction of a download, even one by another process; null if unknown. */
 export async function downloadedOf(asset: Asset): Promise<number | null> {
   if (asset.kind !== 'files') return null;
   const total = asset.files.reduce((sum, { bytes }) => sum + bytes, 0);
   return total === 0 ? null : 1 - (await bytesMissing(asset.files)) / total;
 }
 
-/** Bytes of the download that are still missing. */
+/** Returns the number of bytes that remain to be downloaded. */
 export async function bytesLeftOf(asset: Asset, isReady: boolean): Promise<number> {
   if (isReady) return 0;
   return asset.kind === 'files' ? bytesMissing(asset.files) : (asset.bytes ?? 0);
 }
 
 /**
- * Installs an asset, or resolves at once if it is ready. Waits for another process that installs it. Rejects with an
- * error for the operator, or with the signal's reason.
+ * Installs an asset, or resolves immediately if it is ready. If another process is installing the asset, waits for that
+ * process. Rejects with an error for the operator, or with the signal's reason.
  */
 export async function install(
   asset: Asset,
@@ -98,14 +98,14 @@ export async function install(
   progress(asset.kind === 'files' ? 0 : null);
   if (asset.kind === 'files') return downloadFiles(asset, context, { signal, progress, onStep, onWait });
   using _lock = await acquireLock(lockOf(asset.kind === 'made' ? asset.path : asset.directory), { signal, onWait });
-  await recheck(); // another process may have installed it since the engine last looked
+  await recheck(); // another process may have installed the asset since the engine last checked
   if (await asset.isReady()) return;
   progress(null);
   if (asset.kind === 'packages') await installPackages(asset, { ...context, signal, progress });
   else await make(asset, { signal, progress });
 }
 
-/** Some sites publish sizes in whole MiB. */
+/** Tolerance in bytes, because some sites publish sizes rounded to MiB. */
 const roundedBy = 2 ** 20;
 
 interface Downloading extends Omit<InstallCall, 'recheck'> {
@@ -144,10 +144,10 @@ async function downloadFiles(asset: FilesAsset, context: InstallContext, call: D
   }
 }
 
-/** Time for an aborted engine to stop its compilers. */
+/** Time for an aborted engine to stop the compilers it runs, in milliseconds. */
 const endMs = 5_000;
 
-/** Rejects with the original error, because it is shown at the terminal. */
+/** Rejects with the engine's original error, because it is shown on the terminal. */
 async function make(asset: MadeAsset, call: Omit<Downloading, 'onStep' | 'onWait'>) {
   using callbacks = new Callbacks(asset.id, call.signal);
   const progress = callbacks.guard((fraction: unknown) => {

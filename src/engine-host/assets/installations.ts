@@ -1,4 +1,4 @@
-/** The installations of assets by this process: at most one for each asset. Several groups may share it. */
+/** The installations of assets by this process: at most one per asset, which several groups may share. */
 import type { Asset } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
 import { ignore, messageOf } from '../../../lib/errors.ts';
@@ -7,18 +7,18 @@ import { doingOf, install, type InstallStep } from './install.ts';
 
 export interface InstallEvents {
   readonly signal: AbortSignal;
-  /** Called when the work on all missing assets has begun and their states are `preparing`. */
+  /** Called once work on all missing assets has begun and their states are `preparing`. */
   readonly onBegun?: (() => void) | undefined;
   readonly onStep?: (asset: string, step: InstallStep) => void;
   readonly onDone?: (asset: string) => void;
-  /** Called at once, while other installations continue. */
+  /** Called immediately, while other installations continue. */
   readonly onFailure?: (asset: string, error: Error) => void;
 }
 
 /** An installation of an asset by this process. */
 interface Work {
   readonly asset: Asset;
-  /** Ids of the groups that requested it. */
+  /** Ids of the groups that requested the asset. */
   readonly groups: Set<string>;
   readonly stop: AbortController;
   readonly done: Promise<void>;
@@ -34,7 +34,7 @@ export class Installations {
   readonly #work = new Map<string, Work>();
   readonly #outcomes = new Map<string, InstallOutcome>();
 
-  /** `onChanged` is called when an asset has been installed, before its installation ends. */
+  /** `onChanged` is called after an asset has been installed and before its installation counts as ended. */
   constructor(declarations: Declarations, onChanged: (asset: Asset) => Promise<void>) {
     this.#declarations = declarations;
     this.#onChanged = onChanged;
@@ -44,7 +44,7 @@ export class Installations {
     return Array.from(this.#work.values(), ({ asset }) => asset);
   }
 
-  /** The current step of an asset that is being installed. */
+  /** Returns the current step of an installation; undefined if the asset is not being installed. */
   stepOf(id: string): InstallStep | undefined {
     return this.#work.get(id)?.step;
   }
@@ -84,7 +84,7 @@ export class Installations {
     return failures;
   }
 
-  /** Resolves when the installations that only this group needs have ended. */
+  /** Stops the installations that only this group needs. Resolves when they have ended. */
   async stop(id: string): Promise<void> {
     const works = [...this.#work.values()].filter(({ groups }) => groups.delete(id) && groups.size === 0);
     for (const { stop } of works) stop.abort(new Error('the installation was stopped'));
@@ -116,7 +116,7 @@ export class Installations {
         }
       })(),
     };
-    work.done.catch(ignore); // the callers that wait receive the error
+    work.done.catch(ignore); // the waiting callers receive the error
     this.#outcomes.delete(asset.id);
     this.#work.set(asset.id, work);
     return work;

@@ -19,7 +19,7 @@ type Installation = Pick<EngineContext, 'env' | 'run' | 'log'> & MakeCall;
 
 /**
  * Installs the packages with npm, without their scripts, and deletes older versions. The caller holds the lock. Rejects
- * with the last lines of npm's output, or with the signal's reason. An incomplete installation is ignored later.
+ * with the last lines of npm's output, or with the signal's reason. Later runs ignore an incomplete installation.
  */
 export async function installPackages(packages: Packages, installation: Installation): Promise<void> {
   const { directory, name, version } = packages;
@@ -60,7 +60,7 @@ async function runNpm(
   const npm = findNpm(env.PATH);
   await mkdir(cwd);
   for (const file of ['package.json', 'package-lock.json']) await copyFile(join(manifest, file), join(cwd, file));
-  // The other options override settings of the user's .npmrc, and of an npm that has started this process.
+  // The remaining options override settings from the user's .npmrc and from an npm process that started this one.
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--logs-max=0'];
   const plain = [
     '--no-global',
@@ -70,7 +70,8 @@ async function runNpm(
     '--install-strategy=hoisted',
   ];
   const args = ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts', `--prefix=${cwd}`, ...quiet, ...plain];
-  // npm is a script for the node beside it. Its cache is deleted with the directory, unless the operator has set one.
+  // npm is a script that runs with the `node` in its own directory. Its cache is deleted with the directory, unless the
+  // operator has set one.
   const PATH = [dirname(npm), env.PATH ?? '', dirname(process.execPath)].join(delimiter);
   const npmEnv = { npm_config_cache: join(dirname(cwd), 'cache'), ...env, PATH };
   const exit = await run(npm, args, { cwd, env: npmEnv, signal, timeoutMs: deadlineMinutes * 60_000 });

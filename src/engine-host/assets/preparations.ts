@@ -11,7 +11,7 @@ import type { GroupStatus } from './group-status.ts';
 
 type Preparation = Schemas['Preparation'];
 
-/** Limits the messages of npm, which have many lines. */
+/** Maximum length of a reason in characters, because npm's messages have many lines. */
 const maxReasonLength = 2_000;
 
 export interface PreparationsOptions {
@@ -79,7 +79,7 @@ export class Preparations implements AsyncDisposable {
     throw new ProblemError('preparation-not-found', `No preparation "${id}"; GET /preparations lists them.`);
   }
 
-  /** Neither promise rejects. */
+  /** Neither of the returned promises rejects. */
   #install(id: string): Started {
     const begun = Promise.withResolvers<undefined>();
     const done = this.#installAll(id, () => begun.resolve(undefined));
@@ -97,7 +97,7 @@ export class Preparations implements AsyncDisposable {
     this.#log.info({ preparation: id }, 'a preparation has started');
     const onFailure = (asset: string, err: Error) =>
       this.#log.warn({ preparation: id, asset, err }, 'a preparation has failed');
-    // A rejection has been logged, or the service is shutting down.
+    // The error has already been logged, or the service is shutting down.
     await this.#assets
       .install({ id, isExplicit: true }, { signal: this.#ended.signal, onBegun, onFailure })
       .catch(ignore);

@@ -1,4 +1,7 @@
-/** Records which files this service has downloaded. It may remove only those: all others belong to the operator. */
+/**
+ * Records which files this service has downloaded. The service may remove only these files; all others belong to the
+ * operator.
+ */
 import { rm, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { AssetFile } from '../../../engines/contract/index.ts';
@@ -8,11 +11,11 @@ import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { readRegularFile, replaceFile } from '../../../lib/regular-file.ts';
 
-/** Files of several models have the same name, each in the folder of its model. */
+/** The name includes the folder, because files of different models may share a file name. */
 const receiptOf = (dataDir: string, file: string) =>
   join(dataDir, 'downloads', `${relative(dataDir, file).replaceAll(sep, '+')}.json`);
 
-/** Call it after a download. */
+/** Call this after a download. */
 export async function recordDownload(dataDir: string, file: string): Promise<void> {
   await makeDirectory(join(dataDir, 'downloads'));
   await replaceFile(receiptOf(dataDir, file), JSON.stringify(await factsOf(file)));
@@ -48,7 +51,7 @@ export async function removeDownloads(
   return hasParts || found.length > 0;
 }
 
-/** Returns undefined if the file does not exist. */
+/** Resolves with undefined if the file does not exist. */
 async function factsOf(path: string) {
   try {
     const { size: bytes, mtimeMs } = await stat(path);
@@ -59,7 +62,7 @@ async function factsOf(path: string) {
   }
 }
 
-/** Bytes of the files that are still missing. */
+/** Resolves with the number of bytes of the missing files. */
 export async function bytesMissing(files: readonly Pick<AssetFile, 'path' | 'bytes'>[]): Promise<number> {
   const missing = files.map(async ({ path, bytes }) => {
     if (await factsOf(path)) return 0;

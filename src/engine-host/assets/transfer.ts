@@ -2,7 +2,7 @@ import { linkedSignal } from '../../../lib/abort.ts';
 import { errnoOf, messageOf } from '../../../lib/errors.ts';
 import { readRetryAfter } from '../../../lib/retry-after.ts';
 
-/** A transfer that was interrupted or rejected, and that is worth a retry. */
+/** The error of an interrupted or rejected transfer that can be retried. */
 export class TransferError extends Error {
   override readonly name = 'TransferError';
   /** Seconds, if the server sent Retry-After. */
@@ -14,7 +14,7 @@ export class TransferError extends Error {
   }
 }
 
-/** The server cannot resume from the requested offset: the partial file is useless. */
+/** The server cannot resume from the requested offset, so the partial file is useless. */
 export class ResumeRejected extends TransferError {}
 
 export interface TransferRequest {
@@ -37,7 +37,7 @@ export interface Transfer extends Disposable {
   readonly total: number | undefined;
   /** Strong ETags only; weak ones cannot be used to resume. */
   readonly etag: string | undefined;
-  /** The body. Throws a `TransferError`, also if it is shorter than announced, or the signal's reason. */
+  /** The body. Throws the signal's reason, or a `TransferError`, for example if it is shorter than announced. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -65,7 +65,7 @@ export async function requestTransfer(request: TransferRequest): Promise<Transfe
 }
 
 async function send({ url, offset, etag, fetch, signal: caller }: TransferRequest, signal: AbortSignal) {
-  // With compression, Content-Length and offsets would not be those of the file.
+  // With compression, Content-Length and offsets would not refer to the file itself.
   const headers = new Headers({ 'accept-encoding': 'identity' });
   if (offset > 0) headers.set('range', `bytes=${offset}-`);
   if (offset > 0 && etag !== undefined) headers.set('if-range', etag);
@@ -86,7 +86,7 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
   throw new Error(`${url} cannot be downloaded: it redirects more than ${maxRedirects} times`);
 }
 
-/** The limit of fetch for redirects. */
+/** Maximum number of redirects, as in fetch. */
 const maxRedirects = 20;
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
@@ -148,7 +148,7 @@ function asBroken(error: unknown, caller: AbortSignal): TransferError {
   return new TransferError(`the connection failed (${reasonOf(error)})`, { cause: error });
 }
 
-/** fetch wraps the error of the system, which has a code but no message for a host with several addresses. */
+/** fetch wraps the system error, which has a code but no message if the host has several addresses. */
 function reasonOf(error: unknown): string {
   const cause = (error as Error).cause;
   if (!(cause instanceof Error)) return messageOf(error);

@@ -19,7 +19,7 @@ import { shorten } from '../../../lib/text.ts';
 import { BadAnswer } from './failures.ts';
 
 const maxEntries = 10_000;
-const maxIdLength = 256; // as in the contract of the API
+const maxIdLength = 256; // as in the API contract
 const maxLabelLength = 4_096;
 
 const badId = `.id is not a string of 1 to ${maxIdLength} characters`;
@@ -46,7 +46,7 @@ function isId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxIdLength;
 }
 
-/** Returns the entry without members that the contract does not know. Features of later versions are dropped. */
+/** Returns the entry without members that the contract does not declare. Features of later versions are dropped. */
 export function checkEntry(value: unknown): ModelEntry {
   const item = objectOf(value, 'an entry');
   must(isId(item.id), `an entry${badId}`);
@@ -73,7 +73,7 @@ export function checkEntry(value: unknown): ModelEntry {
   });
 }
 
-/** Optional members of the contract are absent, not undefined. */
+/** Removes undefined members: optional members of the contract must be absent, not undefined. */
 function withoutUndefined(entry: { readonly [K in keyof ModelEntry]: ModelEntry[K] | undefined }): ModelEntry {
   const known = Object.entries(entry).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known) as unknown as ModelEntry;

@@ -1,12 +1,12 @@
 /**
- * Functions that the service passes to an engine. They never throw: in a timer or in a listener of the engine, an
- * exception would end the process. A failure ends the call instead.
+ * Functions that the service passes to an engine. They never throw, because an exception in the engine's timers or
+ * listeners would end the process. A failure ends the call instead.
  */
 import { linkedSignal, type LinkedSignal } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/errors.ts';
 import { callFailure } from './failures.ts';
 
-/** Returns a function that calls `work`, and passes what it throws to `fail`. */
+/** Returns a function that calls `work`, and passes any error that it throws to `fail`. */
 export function safely<Args extends readonly unknown[]>(
   work: (...args: Args) => unknown,
   fail: (error: unknown) => void,
@@ -20,13 +20,16 @@ export function safely<Args extends readonly unknown[]>(
   };
 }
 
-/** Returns the promise. An engine that does not await it must not cause an unhandled rejection. */
+/** Returns the promise. If the engine does not await it, a rejection must not count as unhandled. */
 export function markHandled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(ignore); // the engine gets the error from the promise, if it looks
+  promise.catch(ignore); // the engine still receives the error if it awaits the promise
   return promise;
 }
 
-/** The callbacks of one call: the first failure aborts its signal. After a failure or the end they do nothing. */
+/**
+ * The callbacks of one call: the first failure aborts the signal of the call. After a failure or the end of the call,
+ * they do nothing.
+ */
 export class Callbacks implements Disposable {
   readonly #instance: string;
   readonly #link: LinkedSignal;
@@ -49,7 +52,7 @@ export class Callbacks implements Disposable {
     }, this.#fail);
   }
 
-  /** The failure that ended the call, even if the engine ignored the abort. */
+  /** The failure that ended the call. It is set even if the engine ignored the abort. */
   get failure(): Error | undefined {
     return this.#failure;
   }

@@ -18,7 +18,7 @@ import { type SharedDeadline, Wait } from './shared-deadline.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
 export interface CallFacts extends FailureFacts {
-  /** Grace period between the abort of a call and its rejection. */
+  /** Grace period between aborting a call and rejecting it. */
   readonly abortMs: number;
   /** Idle timeout between chat events. */
   readonly chatIdle: SharedDeadline;
@@ -69,7 +69,7 @@ export function guardWarmUp(
   };
 }
 
-/** Never rejects: resolves with undefined if the engine has failed or has been aborted. */
+/** Never rejects: resolves with undefined if the engine fails or the call is aborted. */
 export function guardFindSpeech(
   engine: Pick<TranscriptionEngine, 'findSpeech'>,
   { log }: Pick<CallFacts, 'log'>,
@@ -139,8 +139,8 @@ function guardTool(tool: Tool, fail: (error: unknown) => void): Tool {
 }
 
 /**
- * Settles like the work, or rejects with the abort reason if the work has not ended `abortMs` after the abort. The grace
- * period exists because files of the call are removed when it has ended.
+ * Settles like `work`, or rejects with the abort reason if the work has not ended `abortMs` after the abort. The grace
+ * period exists because the files of the call are removed as soon as it ends.
  */
 export function outcome<T>(work: () => T | PromiseLike<T>, signal: AbortSignal, abortMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -160,12 +160,12 @@ export function outcome<T>(work: () => T | PromiseLike<T>, signal: AbortSignal, 
   });
 }
 
-/** Calls an engine's code: synchronous exceptions and custom thenables become a native promise. */
+/** Calls an engine's code, and converts synchronous exceptions and custom thenables to a native promise. */
 async function invoke<T>(work: () => T | PromiseLike<T>): Promise<T> {
   return await work();
 }
 
-/** The part of an engine's iterator that is used. */
+/** The members of an engine's iterator that are used. */
 interface Source {
   next(): unknown;
   return?(): unknown;
@@ -180,21 +180,21 @@ function iteratorOf(value: unknown, what: string): Source {
 
 interface IteratorFacts<T> extends FailureFacts {
   readonly signal: AbortSignal;
-  /** Returns undefined for a value to drop. */
+  /** Returns undefined if the value should be dropped. */
   readonly check: (value: unknown) => T | undefined;
-  /** Absent: the consumer has its own timeout. */
+  /** Absent if the consumer has its own timeout. */
   readonly idle?: SharedDeadline;
 }
 
 /**
- * A class instead of a generator, which would cost 5 % of a plain chat and could not be canceled while it waits. It
- * allows one `next` at a time, so that its state is allocated once.
+ * A class instead of a generator, which would take 5 % of the CPU time of a plain chat and could not be canceled while
+ * waiting. It allows one `next` at a time, so that its state is allocated once.
  */
 class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   readonly #facts: IteratorFacts<T>;
   readonly #wait: Wait;
   #source: Source | undefined;
-  /** Failure of a callback, between two calls of `next()`. */
+  /** Failure of a callback between two calls of `next()`. */
   #failure: Error | undefined;
   #resolve: ((result: IteratorResult<T, undefined>) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;
@@ -231,7 +231,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     try {
       const checked = this.#check(result);
       if (checked === undefined) {
-        setImmediate(this.#pull); // not at once: an engine that never awaits would block the process
+        setImmediate(this.#pull); // deferred, because an engine that never awaits would block the process
         return;
       }
       this.#facts.idle?.end(this.#wait);
@@ -246,7 +246,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     this.#reject?.(failureOf(error, this.#facts, this.#facts.signal));
   };
 
-  /** Called by callbacks: rejects the `next()` that waits, or the following one. */
+  /** Called by callbacks: rejects the pending `next()`, or the next one. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= failureOf(error, this.#facts);
     this.#fail(this.#failure);
@@ -268,7 +268,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     return { done: true, value: undefined };
   }
 
-  /** Returns undefined for a result to drop. */
+  /** Returns undefined if the result should be dropped. */
   #check(result: unknown): IteratorResult<T, undefined> | undefined {
     const { done, value } = objectOf(result, 'the result of `next()`');
     if (done) {

@@ -1,4 +1,4 @@
-/** Validates the events of a chat, and enforces their order. */
+/** Validates the events of a chat and enforces their order. */
 import type { AgentEvent, FinishReason } from '../../../engines/contract/index.ts';
 import { isObject } from '../../../lib/json.ts';
 import { isCount, must, mustBeText, objectOf } from './answers.ts';
@@ -8,20 +8,23 @@ const finishReasons: readonly unknown[] = ['stop', 'length', 'content_filter', '
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Creates the check of one run, which takes its events in turn and throws a `BadAnswer` at the first violation. Returns
- * undefined for an event to drop: one that a tool emits after its end, which is not the engine's fault. `hasTools`:
- * whether the caller has tools.
+ * Creates the check for one run. Call it with each event in order; it throws a `BadAnswer` at the first violation. It
+ * returns undefined if the event should be dropped: an event that a tool emits after its end is not the engine's fault.
+ * `hasTools`: whether the caller has tools.
  */
 export function createEventCheck(hasTools: boolean): (value: unknown) => AgentEvent | undefined {
   let step = -1;
-  /** The deltas of the current step. Arrays, because each `+=` on a string would keep an object in memory. */
+  /** The deltas of the current step. An array, because each `+=` on a string would keep an object in memory. */
   let content: string[] = [];
   /** The deltas by step. */
   const reasoning: string[][] = [];
   let calls = 0;
   let running: readonly unknown[] = [];
 
-  /** Returns whether the event is to be emitted. The messages name no numbers, because they are built for each event. */
+  /**
+   * Returns whether the event should be emitted. The messages contain no numbers, because they are built for every
+   * event.
+   */
   function check(event: Fields): boolean {
     if (event.type === 'completed') return checkEnd(event.result);
     must(isCount(event.step), 'an event has no step');

@@ -8,14 +8,14 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
 
-/** Creates the failure of a call whose engine breaks the contract; `what` is only logged. */
+/** Creates the error for a call whose engine violates the contract; `what` is only logged. */
 export function violation(what: string): EngineError {
   return new EngineError('engine-failed', 'The engine violated its contract.', { cause: new Error(what) });
 }
 
 /**
- * Returns the failure of a call: the engine's own `EngineError`, the signal's reason if it has aborted, and
- * `engine-failed` for everything else.
+ * Returns the failure of a call: the engine's own `EngineError`, the signal's reason if it has aborted, or
+ * `engine-failed` for any other error.
  */
 export function callFailure(thrown: unknown, instance: string, signal?: AbortSignal): Error {
   const own = engineErrorOf(thrown);
@@ -40,7 +40,10 @@ export interface FailureFacts {
   readonly recheck?: (() => Promise<void>) | undefined;
 }
 
-/** Returns the failure of a call. The engine looks again if the failure says something about its model. */
+/**
+ * Returns the failure of a call. If the failure indicates a change of the model's availability, makes the engine
+ * recheck it.
+ */
 export function failureOf(thrown: unknown, { instance, recheck }: FailureFacts, signal?: AbortSignal): Error {
   const failure = callFailure(thrown, instance, signal);
   if (EngineError.is(failure) && changing.has(failure.code)) void recheck?.();
@@ -53,7 +56,8 @@ export function engineErrorOf(thrown: unknown): EngineError | undefined {
   const { code, message, retryAfter, forOperator, cause } = thrown;
   if (!isCode(code)) return undefined;
   if (message.length <= maxMessageLength && thrown instanceof EngineError) return thrown;
-  // The error is from a package with its own copy of the contract, or its message is too long for a response.
+  // Rebuilds the error, because it may come from a package with its own copy of the contract, or its message may be too
+  // long for a response.
   return new EngineError(code, shorten(message, maxMessageLength), {
     ...{ cause, retryAfter },
     forOperator: forOperator === undefined ? undefined : shorten(forOperator, maxMessageLength),

@@ -1,6 +1,6 @@
 /**
- * Wraps an engine instance: no function throws an unknown error or returns an invalid value. The pauses between chat
- * events have a timeout; those of transcriptions and speech are their callers'.
+ * Wraps an engine instance so that no function throws an unknown error or returns an invalid value. Pauses between chat
+ * events have a timeout here; for transcriptions and speech, the callers set the timeout.
  */
 import type { AssetGroup, Capability, Engine, Engines, Finding, Logger } from '../../../engines/contract/index.ts';
 import { checkAssets, checkFindings, hasFunction } from './answers.ts';
@@ -17,7 +17,7 @@ import { SharedDeadline } from './shared-deadline.ts';
 import type { EngineTimeouts } from './timeouts.ts';
 import { within } from './within.ts';
 
-/** A function of an engine, and its error. */
+/** A function of an engine and its error. */
 export interface GuardedFailure {
   readonly what: string;
   readonly error: Error;
@@ -31,7 +31,7 @@ export interface GuardFacts<C extends Capability = Capability> {
   readonly log: Logger;
 }
 
-/** Adds the guarded verb of the capability. */
+/** Adds the guarded main function of each capability. */
 const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine, call: CallFacts) => Engines[C] } = {
   transcription: (raw, guarded, call) => ({
     ...guarded,
@@ -50,7 +50,7 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
 
 export interface Guarded<C extends Capability> {
   readonly engine: Engines[C];
-  /** Failures of its functions, for the operator. */
+  /** Failures of the engine's functions, for the operator. */
   failures(): readonly GuardedFailure[];
 }
 
@@ -96,7 +96,9 @@ function createFailureLog(log: Logger) {
   };
 }
 
-/** Returns a function whose calls share the next run: one that starts after the call, when the current run has ended. */
+/**
+ * Returns a function that runs `work` after the current run has ended. Calls made in the meantime share that next run.
+ */
 function inTurn(work: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -107,7 +109,7 @@ function inTurn(work: () => Promise<void>): () => Promise<void> {
     }));
 }
 
-/** Never rejects. What the engine has published stays. */
+/** Never rejects. On failure, the models that the engine has published stay. */
 async function recheck(raw: Engine, { recheckMs }: EngineTimeouts, failures: FailureLog): Promise<void> {
   const what = 'recheck()';
   try {
@@ -118,7 +120,7 @@ async function recheck(raw: Engine, { recheckMs }: EngineTimeouts, failures: Fai
   }
 }
 
-/** Reads the assets of the engine; none if they violate the contract, so that the engine works without them. */
+/** Reads the assets of the engine. If they violate the contract, returns none, so that the engine still works. */
 function readAssets(raw: Engine, failures: FailureLog): readonly AssetGroup[] {
   try {
     return checkAssets(raw.assets ?? []);
@@ -137,7 +139,7 @@ async function inspect(raw: Engine, { timeouts }: GuardFacts): Promise<readonly 
   }
 }
 
-/** Disposes of the engine. An error or a hang does not block the shutdown. */
+/** Disposes of the engine. Errors and hangs do not block the shutdown. */
 export async function dispose(raw: Engine, ms: number, log: Logger): Promise<void> {
   try {
     if (hasFunction(raw, Symbol.asyncDispose)) await within(ms, () => raw[Symbol.asyncDispose]?.());

@@ -16,8 +16,8 @@ export class Wait implements Linked<Wait> {
 }
 
 /**
- * One timer for many timeouts of equal length, so that the oldest ends first: most waits end quickly, and a timer for each
- * would be too expensive.
+ * One timer for many timeouts of equal length, of which the oldest expires first. Most waits end quickly, and one timer
+ * per wait would be too expensive.
  */
 export class SharedDeadline {
   readonly #ms: number;
@@ -44,7 +44,7 @@ export class SharedDeadline {
   }
 
   #arm(ms: number): NodeJS.Timeout {
-    // One event loop turn later: answers that arrived while the process was busy count as in time.
+    // Expires one event loop turn later, so that answers that arrived while the process was busy count as in time.
     return this.#outside(() => setTimeout(() => setImmediate(() => this.#expire()), ms));
   }
 

@@ -1,14 +1,14 @@
 /** Timeouts of engine functions in milliseconds. Tests use shorter ones. */
 export const defaultTimeouts = {
-  /** Import of the module. After it, the instance counts as failed. */
+  /** Importing the module. After this timeout, the instance counts as failed. */
   importMs: 30_000,
-  /** `create()`. After it, the instance counts as failed. */
+  /** `create()`. After this timeout, the instance counts as failed. */
   createMs: 30_000,
   /** `recheck()`. */
   recheckMs: 10_000,
   /**
    * Idle timeout between chat events. A tool call may be silent for up to 3600 s if the settings of an MCP server allow
-   * it. Engines have shorter timeouts of their own; this one only stops calls that would never end.
+   * it. Engines have shorter timeouts of their own; this timeout only stops calls that would never end.
    */
   chatIdleMs: 7_200_000,
   /** Grace period for a call after its abort. */

@@ -1,4 +1,6 @@
-/** Whether a model can be used: what its engine has published, and over it what the service knows itself. */
+/**
+ * Whether a model can be used: the state that its engine has published, overridden by what the service itself knows.
+ */
 import type {
   Availability,
   CallQueue,
@@ -8,17 +10,17 @@ import type {
 } from '../../../engines/contract/index.ts';
 import type { Assets } from '../assets/assets.ts';
 
-/** What an engine has opened in the service. */
+/** The queues and programs that an engine has opened in the service. */
 export class OpenedParts {
   readonly queues: Pick<CallQueue, 'full'>[] = [];
-  /** The resident programs by their names. */
+  /** The resident programs, by name. */
   readonly programs = new Map<string, OpenedProgram>();
 }
 
 interface OpenedProgram {
   readonly program: Pick<ResidentProgram, 'name' | 'model' | 'isOptional'>;
   readonly resident: Pick<Resident, 'state'> & {
-    /** True for a minute after the program has ended before it was loaded, unless it was killed. */
+    /** True for a minute after the program exited during loading, unless it was killed. */
     readonly isBroken: boolean;
   };
 }
@@ -27,7 +29,7 @@ const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' }
 const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 const loading: Availability = { available: true, code: 'loading', reason: 'Ready: loading the model.' };
 
-/** Returns the availability of the entries of an engine. */
+/** Returns a function that returns the availability of an engine's entry. */
 export function availabilityIn({ queues, programs }: OpenedParts, assets: Pick<Assets, 'availabilityOf'>) {
   return (entry: ModelEntry): Availability => {
     const known = assets.availabilityOf(entry) ?? entry.availability ?? ready;

@@ -1,4 +1,4 @@
-/** An instance of the settings: its engine, and what the service knows about it. */
+/** An engine instance from the settings, and what the service knows about it. */
 import type {
   Availability,
   Capability,
@@ -10,7 +10,7 @@ import type {
 import type { OpenedParts } from './availability.ts';
 import type { PublishedModels } from './published.ts';
 
-/** What an engine tells and opens by its context. */
+/** Receives what an engine publishes and opens through its context. */
 export interface EngineHost {
   readonly publish: EngineContext['publish'];
   readonly opened: OpenedParts;
@@ -19,7 +19,7 @@ export interface EngineHost {
 /** A current failure of an engine. */
 export interface EngineFailure {
   readonly instance: string;
-  /** The function of the engine that fails, or `models` if it cannot list all of its models. */
+  /** The engine function that fails, or `models` if the engine cannot list all of its models. */
   readonly what: string;
   readonly error: Error;
 }

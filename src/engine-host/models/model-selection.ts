@@ -22,22 +22,25 @@ const namesInMessages = 5;
 export interface Listing<C extends Capability> {
   readonly models: readonly ServedModel<C>[];
   readonly default: ServedModel<C> | undefined;
-  /** Why engines list no models, if some fail. */
+  /** Why engines list no models, if any of them fail. */
   readonly failure: string | undefined;
 }
 
-/** The models that the API key of the request may use, and the default for it. */
+/** Returns the models that the API key of the request may use, and the default model for the key. */
 export function listModels<C extends Capability>(registry: Models, capability: C): Listing<C> {
   const served = registry.of(capability);
   return { models: allowedModels(served.all), default: defaultModel(registry, capability), failure: failureOf(served) };
 }
 
-/** Returns the body of the answer with the entries of a listing. */
+/** Returns the response body with the entries of a listing. */
 export function toList<E extends ModelEntry>({ default: model, failure }: Listing<Capability>, data: E[]) {
   return { data, default: model?.id ?? null, ...(failure !== undefined && { reason: failure }) };
 }
 
-/** The configured default if the API key of the request may use it, else the first available model of the key. */
+/**
+ * Returns the configured default if the API key of the request may use it, otherwise the first available model that the
+ * key may use.
+ */
 export function defaultModel<C extends Capability>(registry: Models, capability: C): ServedModel<C> | undefined {
   const served = registry.of(capability);
   const configured = served.default;
@@ -46,7 +49,7 @@ export function defaultModel<C extends Capability>(registry: Models, capability:
   return candidates.find(({ availability }) => availability.available) ?? candidates[0];
 }
 
-/** The model with this id, if the API key of the request may use it. */
+/** Returns the model with this id if the API key of the request may use it. */
 export function findModel<C extends Capability>(
   registry: Models,
   capability: C,
@@ -56,8 +59,8 @@ export function findModel<C extends Capability>(
 }
 
 /**
- * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` and
- * `model-not-allowed` with valid ids, or `no-engine`.
+ * Returns the model that the request names (at `pointer` in its body), otherwise the default. Throws `unknown-model`
+ * and `model-not-allowed` with valid ids, or `no-engine`.
  */
 export function chooseModel<C extends Capability>(
   registry: Models,
@@ -88,15 +91,15 @@ function nothingServed(registry: Models, capability: Capability, pointer: string
   return new ProblemError('model-unavailable', `No ${capability} model is available now: ${hint}`);
 }
 
-/** A hint for engines that list no model and do not fail, such as an Ollama without models. */
+/** Returns a hint for engines that list no models without failing, such as an Ollama without models. */
 export function noModelHint(instances: readonly string[]): string {
   const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
   return `${asked}; ${commandLine('doctor')} shows what is missing`;
 }
 
 /**
- * Why engines of the settings list no models, as their own errors say; undefined if there is no such engine. A key learns
- * only of engines whose listed models it may use.
+ * Returns why engines from the settings list no models, in the words of their own errors; undefined if no engine fails.
+ * A key learns only about engines whose listed models it may use.
  */
 export function failureOf(served: Pick<ServedModels<Capability>, 'failures'>): string | undefined {
   const failures = served.failures.flatMap(({ instance, error }) => {
@@ -110,7 +113,7 @@ const reader = () => ({ isOperator: isForOperator() });
 
 const inSentences = (...parts: readonly (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ');
 
-/** Throws `model-unavailable` for a model that the operator has to fix, or `engine-failed`. */
+/** Throws `model-unavailable` if the operator has to fix the model, or `engine-failed`. */
 export function requireAvailable(
   { availability: { available, code, reason } }: Pick<ServedModel, 'availability'>,
   others: Pick<ServedModels<Capability>, 'failures'>,
@@ -118,7 +121,8 @@ export function requireAvailable(
   // Only a call can show whether a rejected key works again.
   if (available || code === 'key-refused') return;
   if (notThereYet.has(code)) {
-    // A failing provider from the settings is named first, because it is a mistake; a model to install is only an offer.
+    // A failing provider from the settings comes first, because it indicates a mistake, whereas an installable model is
+    // only a suggestion.
     throw new ProblemError('model-unavailable', inSentences(failureOf(others), reason));
   }
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
@@ -151,7 +155,7 @@ export function toEntry(model: ServedModel, availability = model.availability): 
   };
 }
 
-/** Converts to the availability of the API. */
+/** Converts an availability to its form in the API. */
 export function toAvailability({ available, code, reason: text, forOperator, progress }: Availability) {
   const reason = textFor(reader(), text, forOperator);
   return { available, code, reason, ...(code === 'preparing' && { progress: progress ?? null }) };

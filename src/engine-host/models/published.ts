@@ -1,4 +1,4 @@
-/** What an engine has published: its entries, checked once, and what is wrong with them. */
+/** The models that an engine has published: its entries, which are validated once, and the errors in them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EngineError, Logger, ModelEntry } from '../../../engines/contract/index.ts';
 import { checkEntry, must } from '../guard/answers.ts';
@@ -6,7 +6,7 @@ import { asError, engineErrorOf } from '../guard/failures.ts';
 
 interface PublishedOptions {
   readonly log: Logger;
-  /** True for a server that the service looks for by itself: its absence is not a failure. */
+  /** True for a server that the service looks for on its own, so its absence is not a failure. */
   readonly isLookedFor?: boolean;
 }
 
@@ -85,7 +85,7 @@ function checkAll(models: unknown): { readonly entries: readonly ModelEntry[]; r
     try {
       work();
     } catch (error) {
-      rejected.push(asError(error)); // also what a getter of the engine throws
+      rejected.push(asError(error)); // including errors thrown by the engine's getters
     }
   };
   attempt(() => {

@@ -5,7 +5,7 @@
 import type { Capability } from '../../../engines/contract/index.ts';
 import { isInstalled, type Models } from './served-models.ts';
 
-/** One sentence for each required capability that is not ready. Once empty, it stays empty. */
+/** Returns one sentence for each required capability that is not ready. Once the list is empty, it stays empty. */
 export type Readiness = () => readonly string[];
 
 export function createReadiness(registry: Models, required: readonly Capability[]): Readiness {

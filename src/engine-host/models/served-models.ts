@@ -1,4 +1,6 @@
-/** The table of the models of one capability: what the engines have published, with unique ids and a default. */
+/**
+ * The table of the models of one capability: the models that the engines have published, with unique ids and a default.
+ */
 import type { Availability, Capability, Engines, ModelEntry } from '../../../engines/contract/index.ts';
 import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
 import { currentKey, type Key } from '../../request-scope.ts';
@@ -7,15 +9,15 @@ import { validNames } from '../../../lib/did-you-mean.ts';
 
 /** A model that a request may name, and the engine that serves it. */
 export interface ServedModel<C extends Capability = Capability> {
-  /** The id in the API. */
+  /** The model's id in the API. */
   readonly id: string;
-  /** The id in the engine. */
+  /** The engine's own id of the model. */
   readonly engineId: string;
   readonly entry: ModelEntry;
   /** The instance's name in the settings. */
   readonly instance: string;
   readonly engine: Engines[C];
-  /** Whether it can be used now. */
+  /** Whether the model can be used now. */
   readonly availability: Availability;
 }
 
@@ -24,14 +26,14 @@ export interface Models {
   of<C extends Capability>(capability: C): ServedModels<C>;
 }
 
-/** The settings for the default model. */
+/** The settings that determine the default model. */
 export interface NamedDefault {
   readonly model?: string | undefined;
   /** For speech: TTS_VOICE. */
   readonly voice?: string | undefined;
 }
 
-/** As in the contract of the API. */
+/** As in the API contract. */
 const maxIdLength = 256;
 
 class Row<C extends Capability> implements ServedModel<C> {
@@ -69,9 +71,9 @@ export class ServedModels<C extends Capability> {
   #rows: readonly Row<C>[] = [];
   #byId: ReadonlyMap<string, Row<C>> = new Map();
   #candidates: readonly ServedModel<C>[] = [];
-  /** Filtering 1,000 models takes longer than all else that chooses one. */
+  /** Cached per key, because filtering 1,000 models takes longer than the rest of choosing a model. */
   #candidatesOfKeys = new WeakMap<Key, readonly ServedModel<C>[]>();
-  /** Models that are not served, because another instance has listed their ids first. */
+  /** Models that are not served because another instance listed their ids first. */
   #shadowed: ReadonlyMap<string, Row<C>>;
   #kept: Row<C> | undefined;
 
@@ -83,7 +85,7 @@ export class ServedModels<C extends Capability> {
     for (const { published } of instances) published.onChange(() => this.#changed());
   }
 
-  /** In settings order. */
+  /** All served models, in settings order. */
   get all(): readonly ServedModel<C>[] {
     return this.#rows;
   }
@@ -93,7 +95,8 @@ export class ServedModels<C extends Capability> {
   }
 
   /**
-   * The default model: that of the settings, else the first candidate; for speech, the first candidate that is installed.
+   * The default model: the one named in the settings, otherwise the first candidate. For speech, the first installed
+   * candidate.
    */
   get default(): ServedModel<C> | undefined {
     const { model: named } = this.#named;
@@ -125,7 +128,7 @@ export class ServedModels<C extends Capability> {
     const models = all.filter(({ entry }) => entry.isExplicitOnly !== true);
     if (this.#capability === 'chat') return models;
     const local = models.filter(({ entry }) => entry.local);
-    // Never replace a local model whose engine fails, or of which it is unknown that it is local, with a hosted one.
+    // Never replace a local or possibly local model with a hosted one, even if its engine fails.
     const own = local.length > 0 ? local : models.filter(({ entry }) => entry.mayBeLocal);
     return own.length > 0 || !this.knowsAll ? withVoice(own, this.#named.voice) : models;
   }
@@ -135,12 +138,12 @@ export class ServedModels<C extends Capability> {
     return this.#named.model !== undefined;
   }
 
-  /** True if every instance has listed its models. */
+  /** True if every instance has published its list of models. */
   get knowsAll(): boolean {
     return this.#instances.every(({ published }) => published.hasList);
   }
 
-  /** The names of the instances, even of those that list no model now. */
+  /** The names of all instances, including those that currently list no models. */
   get instances(): string[] {
     return this.#instances.map(({ name }) => name);
   }
@@ -151,12 +154,12 @@ export class ServedModels<C extends Capability> {
     );
   }
 
-  /** The models of an instance. */
+  /** Returns the models of an instance. */
   of(instance: string): readonly ServedModel<C>[] {
     return this.#rows.filter((model) => model.instance === instance);
   }
 
-  /** Mistakes across engines: duplicate model ids, and a default model that no engine serves. */
+  /** Returns mistakes that span engines: duplicate model ids, and a default model that no engine serves. */
   clashes(): string[] {
     const models = this.#listed();
     const mistakes = duplicatesOf(this.#capability, models);
@@ -170,12 +173,12 @@ export class ServedModels<C extends Capability> {
     return [...mistakes, `${place}: ${what}`];
   }
 
-  /** An id that is not listed now may still be valid: lists may arrive later or change. */
+  /** Whether an id may be valid although it is not listed now: lists may arrive later or change. */
   mayServe(id: string): boolean {
     return !this.knowsAll || this.#instances.some(({ name }) => id.startsWith(`${name}/`));
   }
 
-  /** An entry whose id, with the name of its instance, is too long for a request is left out. */
+  /** Omits entries whose id, prefixed with the instance name, would be too long for a request. */
   #listed(): Row<C>[] {
     const rows = this.#instances.flatMap((one) => one.published.entries.map((entry) => new Row(one, entry)));
     return rows.filter(({ id }) => id.length <= maxIdLength);
@@ -237,7 +240,7 @@ function duplicatesOf(capability: Capability, models: readonly ServedModel[]): s
 
 /**
  * Returns one row for each id. The instance that already serves an id keeps it; otherwise the first instance gets it. A
- * changed list must not redirect requests.
+ * changed list must not redirect requests to another instance.
  */
 function withUniqueIds<C extends Capability>(
   rows: readonly Row<C>[],

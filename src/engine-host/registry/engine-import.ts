@@ -1,6 +1,6 @@
 /**
  * Resolves `@parlance/server/engine` to the contract of the running service for every module. Node.js resolves packages
- * from the importer's folder, where an engine outside of this package may find none, or a different version.
+ * from the importer's folder, where an engine outside of this package may find no such package, or a different version.
  */
 import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
@@ -10,7 +10,9 @@ const contract = new URL(`../../../engines/contract/index${extname(import.meta.f
 
 let isPrepared = false;
 
-/** Call it before importing an external engine. It stays in effect, because engines may import modules later. */
+/**
+ * Call this before importing an external engine. The hook stays in effect, because engines may import modules later.
+ */
 export function prepareForEngines(): void {
   if (isPrepared) return;
   isPrepared = true;

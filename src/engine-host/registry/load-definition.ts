@@ -1,4 +1,4 @@
-/** Loads the definitions of engines: finds a module by the name in `use:`, and validates what it exports. */
+/** Loads the definitions of engines: finds a module by the name in `use:`, and validates its exports. */
 import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire, findPackageJSON } from 'node:module';
@@ -26,8 +26,8 @@ export interface ModuleOptions {
 const builtInFolder = join(import.meta.dirname, '../../../engines');
 
 /**
- * `use:` is a built-in folder name, else the path of a module or of a package's folder relative to the settings file, else
- * a package name.
+ * `use:` is the name of a built-in folder, otherwise the path of a module or of a package's folder relative to the
+ * settings file, otherwise a package name.
  */
 export async function loadDefinitions(name: string, use: string, options: ModuleOptions): Promise<Definition[]> {
   const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
@@ -59,12 +59,12 @@ async function load(place: string): Promise<{ readonly default?: unknown }> {
     return (await import(pathToFileURL(place).href)) as { default?: unknown };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The valid syntax depends on the version of Node.js: types are removed, but nothing is compiled.
+    // The valid syntax depends on the Node.js version, which strips types but compiles nothing.
     throw new SyntaxError(`${error.message} (${error.name} on Node.js ${process.version})`, { cause: error });
   }
 }
 
-/** The folder listing is the catalog: every folder with an index file is an engine of that name. */
+/** Lists the built-in engines: every subfolder with an index file is an engine with the folder's name. */
 async function listBuiltIns(folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const entry of (await readdir(folder, { withFileTypes: true })).sort((a, b) => a.name.localeCompare(b.name))) {
@@ -90,8 +90,8 @@ async function findModule(use: string, baseDir: string): Promise<string | undefi
 }
 
 /**
- * Resolves a package as `import` does: `require.resolve` does not find import-only packages. Throws for a broken
- * package. `use` is its name, its folder, or a module below its name.
+ * Resolves a package in the way of `import`, because `require.resolve` does not find import-only packages. Throws for a
+ * broken package. `use` is its name, its folder, or a module below its name.
  */
 async function resolvePackage(use: string, manifest: string, importer: string): Promise<string> {
   const { exports } = parsed(await readFile(manifest, 'utf8'), manifest);
@@ -104,7 +104,7 @@ function manifestOf(use: string, importer: string): string | undefined {
   try {
     return findPackageJSON(use, importer);
   } catch {
-    return undefined; // no package has this name, or it is not a valid name
+    return undefined; // no package has this name, or the name is invalid
   }
 }
 
@@ -118,7 +118,7 @@ function parsed(text: string, path: string): { readonly exports?: unknown } {
 
 const importConditions = new Set(['.', 'node', 'module-sync', 'import', 'default']);
 
-/** The first target in the `exports` of a package.json whose conditions all apply. */
+/** Returns the first target in the `exports` of a package.json whose conditions all apply. */
 function mainOf(target: unknown): string | undefined {
   if (typeof target === 'string') return target;
   const branches = Object.entries(target ?? {}).filter(([condition]) => importConditions.has(condition));

@@ -1,4 +1,4 @@
-/** Opens the engines of the settings, and the temporary directory. */
+/** Opens the engines from the settings, and the temporary directory. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../../engines/contract/index.ts';

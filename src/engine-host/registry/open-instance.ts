@@ -23,11 +23,14 @@ export interface InstanceOptions extends ModuleOptions {
   /** Creates the context of an engine. */
   readonly contextFor: (instance: string, host: EngineHost) => EngineContext;
   readonly assets: Assets;
-  /** Instances that are used if they are running, and not missed otherwise. */
+  /** Instances that are used if they are running, and whose absence is not a failure. */
   readonly lookedFor?: readonly string[] | undefined;
-  /** Overrides of the default timeouts. */
+  /** Overrides for the default timeouts. */
   readonly timeouts?: Partial<EngineTimeouts> | undefined;
-  /** Replaces a transcription engine by one that works on other machines (src/fleet); undefined to keep it. */
+  /**
+   * Replaces a transcription engine with one that runs on other machines (src/fleet). Returns undefined to keep the
+   * engine.
+   */
   readonly wrapAsRemote?: ((instance: Instance<'transcription'>) => RemoteEngine | undefined) | undefined;
   /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
   readonly guard?: boolean | undefined;
@@ -35,7 +38,7 @@ export interface InstanceOptions extends ModuleOptions {
 
 export type RemoteEngine = Pick<Instance<'transcription'>, 'engine' | 'availabilityOf'>;
 
-/** An instance in the settings; `place` is its path there, for messages. */
+/** An instance in the settings. `place` is its path in the settings, for messages. */
 export interface Listed {
   readonly name: string;
   readonly place: string;
@@ -44,7 +47,7 @@ export interface Listed {
 
 export interface Opened {
   readonly instances: readonly AnyInstance[];
-  /** Errors that stop the start. */
+  /** Errors that abort startup. */
   readonly mistakes: readonly RegistryError[];
   /** Engines with valid options that could not be created; the service starts without them. */
   readonly failures: readonly CreateFailure[];
@@ -56,7 +59,7 @@ interface CreateFailure {
   readonly instances: readonly AnyInstance[];
 }
 
-/** Flattens the instances. */
+/** Flattens the instances into a list. */
 export function listInstances(instances: EngineInstances): Listed[] {
   return Object.entries(instances).flatMap(([name, settings]) =>
     'use' in settings
@@ -74,7 +77,7 @@ export async function openInstance(listed: Listed, options: InstanceOptions): Pr
     if (definitions === undefined) return notLoaded(listed, options);
     for (const definition of definitions) {
       const { instance, failure } = await open(definition, listed, options);
-      instances.push(instance); // from here on, it is disposed of with the registry
+      instances.push(instance); // from here on, the registry disposes of the instance
       if (failure) failures.push({ error: failure, instances: [instance] });
       const { wrapAsRemote } = options;
       if (wrapAsRemote && !failure && instance.capability === 'transcription') {
@@ -89,7 +92,7 @@ export async function openInstance(listed: Listed, options: InstanceOptions): Pr
   return { instances, mistakes: [], failures };
 }
 
-/** Resolves with undefined after a timeout: a module may await something that never happens. */
+/** Resolves with undefined after a timeout, because a module may await something that never happens. */
 async function load({ place, settings }: Listed, options: InstanceOptions): Promise<readonly Definition[] | undefined> {
   const loading = () => loadDefinitions(place, settings.use, options);
   if (options.guard === false) return loading();
@@ -104,8 +107,8 @@ async function load({ place, settings }: Listed, options: InstanceOptions): Prom
 const timeoutsOf = ({ timeouts }: InstanceOptions): EngineTimeouts => ({ ...defaultTimeouts, ...timeouts });
 
 /**
- * Returns a placeholder for every capability, because the module's is unknown. Otherwise a hosted model would become the
- * default.
+ * Returns a placeholder for every capability, because the capability of the module is unknown. Without placeholders, a
+ * hosted model would become the default.
  */
 function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
   const cause = new Error(`its module was not loaded within ${timeoutsOf(options).importMs / 1000} s`);
@@ -139,13 +142,13 @@ function openContext(name: string, { contextFor, lookedFor }: InstanceOptions) {
 
 interface OpenedEngine<C extends Capability> {
   readonly instance: Instance<C>;
-  /** The engine could not be created. */
+  /** The reason if the engine could not be created. */
   readonly failure?: RegistryError;
 }
 
 type AnyOpenedEngine = { readonly [C in Capability]: OpenedEngine<C> }[Capability];
 
-/** A case per capability, so that the types of an engine and its instance match. */
+/** One case per capability, so that the types of an engine and its instance match. */
 async function open(definition: Definition, listed: Listed, options: InstanceOptions): Promise<AnyOpenedEngine> {
   switch (definition.capability) {
     case 'transcription':

@@ -5,12 +5,12 @@ export class RegistryError extends Error {
   override readonly name = 'RegistryError';
 }
 
-/** `place` is the path below `engines` in the settings. */
+/** Creates a RegistryError. `place` is the path below `engines` in the settings. */
 export function refusal(place: string, what: string, cause?: unknown): RegistryError {
   return new RegistryError(`engines.${place}: ${what}`, { cause });
 }
 
-/** Wraps errors of foreign code in a RegistryError with the path in the settings. */
+/** Wraps errors of third-party code in a RegistryError that names the path in the settings. */
 export async function explained<T>(place: string, what: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

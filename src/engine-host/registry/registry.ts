@@ -1,6 +1,6 @@
 /**
- * The engine registry: the instances of the settings and the models that they serve. Invalid engine settings stop the
- * start here; the message shows the valid names.
+ * The engine registry: the instances from the settings and the models that they serve. Invalid engine settings abort
+ * startup here; the message lists the valid names.
  */
 import type { Capability, Finding } from '../../../engines/contract/index.ts';
 import type { EngineInstances } from '../../settings/engines.ts';
@@ -11,7 +11,7 @@ import { listInstances, openInstance, type InstanceOptions } from './open-instan
 import { combined, refusal, RegistryError } from './registry-error.ts';
 import { ServedModels } from '../models/served-models.ts';
 
-/** Milliseconds: a model that another process has installed can be used within this time. */
+/** Milliseconds between rechecks. A model that another process has installed becomes usable within this time. */
 const recheckEveryMs = 2_000;
 
 export interface RegistryOptions extends Omit<InstanceOptions, 'assets'> {
@@ -22,9 +22,9 @@ export interface RegistryOptions extends Omit<InstanceOptions, 'assets'> {
   readonly defaultVoice?: string | undefined;
 }
 
-/** Throws a `RegistryError`, after disposing of all engines. */
+/** Throws a `RegistryError` after disposing of all engines. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  // In parallel, so that slow engines do not add up.
+  // In parallel, so that the delays of slow engines do not add up.
   const assets = new Assets();
   const listed = listInstances(options.instances);
   const opened = await Promise.all(listed.map((one) => openInstance(one, { ...options, assets })));
@@ -58,7 +58,10 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   }
 }
 
-/** Rejects two engines of one capability under one name: listings and discovered ids could not distinguish them. */
+/**
+ * Rejects two engines with the same capability and name, because listings and discovered ids could not distinguish
+ * them.
+ */
 function duplicatesIn(instances: readonly AnyInstance[], all: readonly AnyInstance[]): RegistryError[] {
   return instances
     .filter((one) => one !== all.find(({ name, capability }) => name === one.name && capability === one.capability))
@@ -92,13 +95,14 @@ export class Registry {
     this.#served = { transcription: served('transcription'), chat: served('chat'), speech: served('speech') };
   }
 
-  /** The models of a capability, and their default. */
+  /** Returns the models of a capability, including the default. */
   of<C extends Capability>(capability: C): ServedModels<C> {
     return this.#served[capability];
   }
 
   /**
-   * Whether each served model can be used. An engine that fails and serves nothing is listed with the model "".
+   * Returns for each served model whether it can be used. An engine that fails and serves nothing is listed with the
+   * model "".
    */
   availability(): { readonly engine: string; readonly model: string; readonly available: boolean }[] {
     return this.#instances.flatMap(({ name, capability, failures }) => {
@@ -108,7 +112,7 @@ export class Registry {
     });
   }
 
-  /** Looks again, from now on every 2 s, for what changes without the knowledge of the engines. */
+  /** From now on, rechecks every 2 s for changes that the engines do not notice themselves. */
   keepLooking(): void {
     const next = () => {
       this.#looking = setTimeout(() => void this.recheck().then(next), recheckEveryMs).unref();
@@ -122,20 +126,20 @@ export class Registry {
     await this.assets.check();
   }
 
-  /** Calls the engines that load something when the service starts. Does not wait. */
+  /** Lets engines load their models at startup. Does not wait. */
   warmUp(): void {
     for (const { capability, engine } of this.#instances) {
       if (capability === 'transcription') void engine.warmUp?.();
     }
   }
 
-  /** Findings of the engines on this machine, or of those for one capability. */
+  /** Resolves with the findings of all engines, or of the engines of one capability. */
   async inspect(only?: Capability): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
     const instances = this.#instances.filter(({ capability }) => only === undefined || capability === only);
     const found = await Promise.all(
       instances.map(async ({ name, engine }) => ({ instance: name, findings: (await engine.inspect?.()) ?? [] })),
     );
-    await this.recheck(); // an inspection asks providers, and may have found out that one is unavailable
+    await this.recheck(); // an inspection calls providers, which may turn out to be unavailable
     return found;
   }
 

@@ -1,4 +1,4 @@
-/** A running resident program: its protocol (engines/contract/resident.ts), its cancellations and its end. */
+/** A running resident program: its protocol (engines/contract/resident.ts), cancellations and exit. */
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
@@ -27,13 +27,13 @@ export type HostProcess = ReturnType<typeof startHost>;
 export interface Crash {
   readonly failure: Error;
   readonly isKilled: boolean;
-  /** The last line of its stderr. It is not part of `failure`, which is logged for each failed request. */
+  /** The last line of its stderr. Not part of `failure`, because `failure` is logged for each failed request. */
   readonly lastLine: string;
 }
 
 /**
- * Starts the program. `onEnd` is called once, when its memory is free; with the crash if the program ended by itself
- * after it had started. Throws as `spawnProgram` does.
+ * Starts the program. `onEnd` is called once, when its memory has been freed; it receives the crash if the program
+ * exited on its own after it had started. Throws the errors of `spawnProgram`.
  */
 export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => void) {
   const { name, program, args, env = {} } = resident;
@@ -52,10 +52,10 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
   let isLoading = true;
 
   const lines = new LineSplitter(maxMessageLength, 'throw');
-  // The program has closed its pipes: it has ended, or cannot answer any more.
+  // If the program closes its pipes, it has exited or can no longer answer.
   stdin?.on('error', kill);
   stdout.once('end', kill);
-  // The exit is reported instead of an error of a pipe.
+  // Pipe errors are ignored, because the exit is reported instead.
   stdout.on('error', ignore).on('data', (chunk: Buffer) => {
     try {
       for (const line of lines.push(chunk)) receive(line);
@@ -92,7 +92,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
     killGroup(child);
   }
 
-  /** Ends a program that violates the protocol. */
+  /** Kills a program that violates the protocol. */
   function fail(error: Error): void {
     failure ??= error;
     kill();
@@ -120,7 +120,10 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
     else question?.onMessage(rest);
   }
 
-  /** Calls `next` when everything has been read that the program wrote to stderr before: in the second turn at the latest. */
+  /**
+   * Calls `next` once everything that the program has already written to stderr has been read, which takes at most two
+   * event loop turns.
+   */
   function afterStderr(next: () => void): void {
     if (resident.failure) setImmediate(() => setImmediate(next));
     else next();
@@ -141,7 +144,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
 
   return {
     ready: ready.promise,
-    /** Does what `Resident.call` does once the program is ready. */
+    /** Implements `Resident.call` for a program that is ready. */
     async call(question: Readonly<Record<string, unknown>>, { signal, onMessage }: ResidentCall): Promise<unknown> {
       signal.throwIfAborted();
       const id = ++lastId;
@@ -185,7 +188,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
       throw stopped.reason;
     },
     pid: child.pid,
-    /** True if the program has ended or is about to: it accepts no calls. */
+    /** True if the program has ended or is about to end, and therefore accepts no calls. */
     get isEnding(): boolean {
       return isEnding || child.exitCode !== null || child.signalCode !== null;
     },
@@ -199,7 +202,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
 
 const watchedCharacters = 4_096;
 
-/** Calls `report` with each match in the text that arrives. */
+/** Calls `report` with each match in the incoming text. */
 function watch(stream: Readable, pattern: RegExp, report: (found: string) => void): void {
   let recent = '';
   stream.on('data', (chunk: Buffer) => {
@@ -211,7 +214,7 @@ function watch(stream: Readable, pattern: RegExp, report: (found: string) => voi
   });
 }
 
-/** Linux only. It takes a few microseconds, because /proc is in memory. */
+/** Linux only. Takes a few microseconds, because /proc is in memory. */
 function peakBytesOf(pid: number | undefined): number | undefined {
   try {
     const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? [];

@@ -26,8 +26,8 @@ export function createResidents(budget: MemoryBudget) {
   return {
     budget,
     /**
-     * Returns the same resident for the same program. A program of the same name replaces an earlier one, which is
-     * unloaded once it is idle. Throws a `TypeError` for invalid numbers.
+     * Returns the existing resident if the program is the same. A different program with the same name replaces the
+     * earlier one, which is unloaded once idle. Throws a `TypeError` for invalid numbers.
      */
     open(instance: string, program: ResidentProgram, log: Logger): ManagedResident {
       checkNumbers(program);
@@ -39,10 +39,10 @@ export function createResidents(budget: MemoryBudget) {
       opened.set(key, { instance, program, resident });
       return resident;
     },
-    /** The states of all programs. */
+    /** Returns the states of all programs. */
     facts: (): readonly ResidentState[] =>
       [...opened.values()].map(({ instance, resident }) => ({ engine: instance, ...resident.facts })),
-    /** Process ids of all programs. */
+    /** Returns the process ids of all programs. */
     processes: () => plan.processes(),
     /** Ends all programs; their calls fail. */
     [Symbol.dispose]: () => plan.close(),
@@ -64,10 +64,10 @@ class ManagedResident implements Resident {
   readonly #log: Logger;
   readonly #counts = { loads: 0, loadSeconds: 0, crashes: 0 };
   #lifecycle: ProcessLifecycle | undefined;
-  /** Memory that it needs in bytes, as last measured. */
+  /** Memory that the program needs in bytes, as last measured. */
   #bytes: number;
   #crashTimes: readonly number[] = [];
-  /** When it last ended before it was loaded. */
+  /** The last time that the program exited during loading. */
   #brokenAt = -Infinity;
 
   constructor(program: ResidentProgram, plan: MemoryPlan, log: Logger) {
@@ -88,7 +88,7 @@ class ManagedResident implements Resident {
     return this.#current()?.isIdle ?? this.#plan.hasRoomFor(this.#bytes);
   }
 
-  /** True for a minute after the program has ended before it was loaded, unless it was killed. */
+  /** True for a minute after the program exited during loading, unless it was killed. */
   get isBroken(): boolean {
     return performance.now() - this.#brokenAt < crashLimit.ms;
   }
@@ -116,7 +116,7 @@ class ManagedResident implements Resident {
     return await (this.#current() ?? this.#begin()).call(question, call);
   }
 
-  /** Unloads the program once it is idle, because another one takes its name. */
+  /** Unloads the program once it is idle, because another program replaces it. */
   retire(): void {
     this.#current()?.retire();
   }
@@ -151,7 +151,7 @@ class ManagedResident implements Resident {
     this.#log.error({ err: failure, program: this.#program.name, output }, 'a loaded model has crashed');
   }
 
-  /** Milliseconds until it may be started again. */
+  /** Returns the milliseconds until the program may be restarted. */
   #pausedMs(): number {
     const [first, last] = [this.#crashTimes[0], this.#crashTimes.at(-1)];
     if (this.#crashTimes.length < crashLimit.crashes || first === undefined || last === undefined) return 0;

@@ -5,20 +5,23 @@ import { megabytes } from '../../../lib/megabytes.ts';
 
 export interface MemoryBudget {
   readonly bytes: number;
-  /** True if the operator has set the budget: a program that needs more is rejected. Otherwise it runs alone. */
+  /**
+   * True if the operator has set the budget: a program that needs more is rejected. If false, such a program runs
+   * alone.
+   */
   readonly isStrict: boolean;
 }
 
-/** A program that uses memory or waits for it. */
+/** A program that uses memory or is waiting for it. */
 export interface MemoryUser {
   readonly name: string;
-  /** Bytes that it needs. */
+  /** Bytes that the program needs. */
   readonly bytes: number;
-  /** When it became idle, in monotonic milliseconds; undefined if it must not be unloaded now. */
+  /** When the program became idle, in monotonic milliseconds; undefined if it must not be unloaded now. */
   readonly idleSince: number | undefined;
   /** Process id; undefined until the process has started. */
   readonly pid: number | undefined;
-  /** Ends the program. It calls `leave` once its memory is free. */
+  /** Ends the program. The program calls `leave` once its memory is free. */
   unload(): void;
 }
 
@@ -32,10 +35,10 @@ export type MemoryPlan = ReturnType<typeof createMemoryPlan>;
 export function createMemoryPlan(budget: MemoryBudget) {
   /** Users that hold memory: they are loading, loaded or ending. */
   const holders = new Set<MemoryUser>();
-  /** Users that wait for memory, first in, first out. */
+  /** Users waiting for memory, first in, first out. */
   const waiting: Waiter[] = [];
 
-  /** Holders that are ending. */
+  /** Holders that are being unloaded. */
   const leaving = new Set<MemoryUser>();
   let isClosed = false;
 
@@ -57,7 +60,7 @@ export function createMemoryPlan(budget: MemoryBudget) {
     for (;;) {
       const loaded = staying();
       const isEnough = next ? fits(next.bytes, loaded) : loaded.length < 2 || sum(loaded) <= budget.bytes;
-      const isUseful = !next || fits(next.bytes, loaded.filter(isBusy)); // otherwise unloading all idle users would not make enough room
+      const isUseful = !next || fits(next.bytes, loaded.filter(isBusy)); // otherwise, unloading all idle users would not suffice
       const victim = isEnough || !isUseful ? undefined : longestIdle(loaded);
       if (!victim) return;
       leaving.add(victim);
@@ -73,12 +76,15 @@ export function createMemoryPlan(budget: MemoryBudget) {
 
   return {
     budget,
-    /** True if that much memory is available without waiting for a busy program. */
+    /** Returns whether that much memory is available without waiting for a busy program. */
     hasRoomFor(bytes: number): boolean {
       if (waiting.length > 0 || (budget.isStrict && bytes > budget.bytes)) return false;
       return fits(bytes, staying().filter(isBusy));
     },
-    /** Bytes to plan for a program whose peak was measured: it has run, so it is never rejected as too large. */
+    /**
+     * Returns the bytes to plan for a program with a measured peak. Because it has already run, it is never rejected as
+     * too large.
+     */
     asSeen: (bytes: number): number => (budget.isStrict ? Math.min(bytes, budget.bytes) : bytes),
     processes: (): readonly number[] => [...holders].flatMap(({ pid }) => pid ?? []),
     /**
@@ -105,7 +111,7 @@ export function createMemoryPlan(budget: MemoryBudget) {
       leaving.delete(user);
       update();
     },
-    /** Call it after a user has become idle, or its need has changed. */
+    /** Call this after a user has become idle or its memory need has changed. */
     update,
     /** Ends all programs; later calls of `enter` reject. */
     close(): void {

@@ -1,4 +1,4 @@
-/** The lifecycle of one process of a resident program: it waits for memory, loads, serves calls, and ends. */
+/** The lifecycle of one process of a resident program: the process waits for memory, loads, serves calls, and ends. */
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort, startTimer } from '../../../lib/abort.ts';
 import { isLocked, lockOf, tryLock } from '../../../lib/file-lock.ts';
@@ -8,7 +8,7 @@ import type { MemoryPlan, MemoryUser } from './memory-plan.ts';
 
 export interface LifecycleEvents {
   readonly onLoad: (ms: number) => void;
-  /** Called once its memory has been freed. `crash` is set if it exited on its own. */
+  /** Called once the memory of the process has been freed. `crash` is set if the process exited on its own. */
   readonly onEnd: (crash: Crash | undefined) => void;
 }
 
@@ -22,25 +22,25 @@ export class ProcessLifecycle implements MemoryUser {
   readonly #loaded: Promise<HostProcess>;
   #state: 'waiting' | 'loading' | 'loaded' = 'waiting';
   #host: HostProcess | undefined;
-  /** Number of calls that it serves, or that wait for it. */
+  /** Number of calls that are being served or are waiting. */
   #calls = 0;
   #idleSince = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #isRetired = false;
   #hasCrashed = false;
-  /** True if it was loaded and idle, and has not answered since. */
+  /** True if the process was loaded and idle, and has not answered since. */
   #isSilent = false;
   readonly #uses: Disposable[] = [];
   #bytes: number;
 
-  /** `bytes` is the memory that it needs, as far as it is known. */
+  /** `bytes` is the best estimate of the memory that the program needs. */
   constructor(program: ResidentProgram, bytes: number, plan: MemoryPlan, events: LifecycleEvents) {
     this.#program = program;
     this.#bytes = bytes;
     this.#plan = plan;
     this.#events = events;
     this.#loaded = this.#load();
-    this.#loaded.catch(ignore); // a preload has no caller
+    this.#loaded.catch(ignore); // a preload has no caller to receive the error
   }
 
   get name(): string {
@@ -51,20 +51,20 @@ export class ProcessLifecycle implements MemoryUser {
     return this.#bytes;
   }
 
-  /** True if it has ended or is about to. */
+  /** True if the process has ended or is about to end. */
   get isOver(): boolean {
     return this.#stop.signal.aborted || (this.#host?.isEnding ?? false);
   }
 
   /**
-   * True if it was killed while idle, for example by the kernel for its memory, or by its first question after that:
-   * these cannot be distinguished.
+   * True if the process ended while idle, for example killed by the kernel to free memory, or ended at its first call
+   * after being idle. The two cannot be distinguished.
    */
   get hasEndedIdle(): boolean {
     return this.#hasCrashed && this.#isSilent;
   }
 
-  /** True if it accepts no further calls. */
+  /** True if the process accepts no further calls. */
   get isRetired(): boolean {
     return this.#isRetired;
   }
@@ -96,7 +96,7 @@ export class ProcessLifecycle implements MemoryUser {
         call.onMessage?.(message);
       };
       const done = await host.call(question, { signal: call.signal, onMessage });
-      this.#bytes = this.#plan.asSeen(host.peakBytes ?? this.#bytes); // only a call shows how much it needs
+      this.#bytes = this.#plan.asSeen(host.peakBytes ?? this.#bytes); // only a call shows how much memory it needs
       return done;
     } finally {
       if (!this.#hasCrashed) this.#isSilent = false;
@@ -142,7 +142,7 @@ export class ProcessLifecycle implements MemoryUser {
 
   async #start(): Promise<HostProcess> {
     try {
-      this.#stop.signal.throwIfAborted(); // it may have been stopped since it was admitted
+      this.#stop.signal.throwIfAborted(); // the process may have been stopped since it was admitted
       await this.#useFiles();
       this.#stop.signal.throwIfAborted();
       this.#host = startHost(this.#program, (crash) => this.#end(crash));
@@ -153,7 +153,7 @@ export class ProcessLifecycle implements MemoryUser {
     }
   }
 
-  /** Stops waiting for memory if no call needs it any more. A program that is loading is not stopped. */
+  /** Stops waiting for memory if no call needs the program any more. A program that is loading is not stopped. */
   #becomeIdle(): void {
     this.#idleSince = performance.now();
     if (this.#state === 'waiting' || this.#isRetired) this.unload();
@@ -164,7 +164,8 @@ export class ProcessLifecycle implements MemoryUser {
   }
 
   /**
-   * Locks the model files against removal while the program uses them. Unloads it when a removal waits for the lock.
+   * Locks the model files against removal while the program uses them. Unloads the program when a removal waits for the
+   * lock.
    */
   async #useFiles(): Promise<void> {
     const locks = (this.#program.files ?? []).map(lockOf);

@@ -1,4 +1,4 @@
-/** A bounded, fair queue for calls of engines: one queue per caller, served in turn by weight. */
+/** A bounded, fair queue for engine calls: one queue per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type CallGrant, type CallQueue, type CallQueueOptions } from '../../../engines/contract/index.ts';
 import {
@@ -30,7 +30,7 @@ interface Waiter {
 
 type Listener = Parameters<CallQueue['run']>[1];
 
-/** Registers the queue. `state` is read for each scrape of the metrics. */
+/** Registers the queue for metrics. `state` is called for each scrape. */
 type ObserveQueue = (state: () => QueueState) => QueueMetrics;
 
 /** `now` returns monotonic milliseconds. */
@@ -41,7 +41,7 @@ export function createQueue(
 ): CallQueue {
   const scheduler = createFairScheduler<Waiter>(slots);
   const { queues } = scheduler;
-  /** The queue of each running call, in order of start. */
+  /** The caller queue of each running call, in start order. */
   const running: CallerQueue<Waiter>[] = [];
   const throughput = createThroughput(now);
   let busy = 0;
@@ -49,7 +49,7 @@ export function createQueue(
   let willReport = false;
   const metrics = observe?.(() => ({ slots, running: busy, waiting }));
 
-  /** Resolves with the function that releases the slot. An abort removes the call from the queue. */
+  /** Resolves with a function that releases the slot. An abort removes the call from the queue. */
   async function takeSlot(caller: string, weight: number, listener: Listener): Promise<() => void> {
     listener.signal.throwIfAborted();
     if (busy < slots) return occupySlot(queueOf(scheduler, caller, weight));
@@ -57,7 +57,7 @@ export function createQueue(
     return traced('queue wait', {}, () => waitForSlot(queueOf(scheduler, caller, weight), listener));
   }
 
-  /** Notifies once for all changes of this tick: a call that ends and the next one that starts are one change. */
+  /** Notifies once for all changes in this tick: the end of one call and the start of the next are one change. */
   function reportPositions(): void {
     if (willReport || waiting === 0) return;
     willReport = true;
@@ -83,7 +83,7 @@ export function createQueue(
 
   function waitForSlot(queue: CallerQueue<Waiter>, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the queue, in their own context
+    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests advance the queue, in their own context
     let known: number | null = null;
     const reportPosition = (ahead: number | null) => {
       if (ahead === known) return;
@@ -127,7 +127,7 @@ export function createQueue(
       },
     };
     const abort = () => {
-      // Timed out while queued: the engine was never called, so report overloaded, not engine-timeout.
+      // The call timed out in the queue. The engine was never called, so report overloaded, not engine-timeout.
       if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse('deadline');
       fail(signal.reason);
     };
@@ -144,8 +144,8 @@ export function createQueue(
   }
 
   /**
-   * Rejects the newest waiter of the queue that is longest by weight, or throws. Running calls count as well. Callers with
-   * equally many calls never evict each other, and a caller's only call stays.
+   * Rejects the newest waiter of the longest queue relative to its weight, or throws. Running calls count as well.
+   * Callers with equally many calls never evict each other, and a caller's only call stays.
    */
   function makeRoomFor(caller: string, weight: number): void {
     const crowded = [...queues.values()].filter((queue) => queue.waiting.size > 0 && callsOf(queue) > 1);
@@ -168,7 +168,10 @@ export function createQueue(
     return new EngineError('overloaded', 'The queue of this model is full; try again later.', { retryAfter });
   }
 
-  /** Estimates when one more call of the caller would start: every other caller gets at most as many turns as it needs. */
+  /**
+   * Estimates when an additional call by the caller would start: every other caller gets at most as many turns as it
+   * needs.
+   */
   function secondsUntilServed(caller: string, weight: number): number {
     const own = (queues.get(caller)?.waiting.size ?? 0) + 1;
     let calls = own;
@@ -202,7 +205,7 @@ function isLonger(one: CallerQueue<Waiter>, other: CallerQueue<Waiter>): boolean
   return waits === otherWaits ? one.running / one.weight > other.running / other.weight : waits > otherWaits;
 }
 
-/** Estimates from the last finished calls. A call that already runs longer than their mean counts with its own time. */
+/** Estimates from the last finished calls. A running call that has exceeded their mean counts with its own duration. */
 function createThroughput(now: () => number) {
   const running = new Set<{ readonly since: number }>();
   const finishedMs: number[] = [];
@@ -217,7 +220,7 @@ function createThroughput(now: () => number) {
         if (finishedMs.length > remembered) finishedMs.shift();
       };
     },
-    /** While every slot is busy: the mean time between two free slots. */
+    /** The mean time between two slots becoming free while every slot is busy. */
     msPerCall(): number {
       const meanMs = finishedMs.reduce((sum, ms) => sum + ms, 0) / (finishedMs.length || 1);
       let callsPerMs = 0;
@@ -237,15 +240,16 @@ export function createCorePlan(cores: number) {
   let inUse = 0;
   return {
     /**
-     * A single call gets all free cores. While its queue has free slots, later calls need cores too, so it gets at most
-     * half of what is free. Every call gets at least one thread, even if no core is free.
+     * A call gets all free cores if it takes the last slot of its queue. While the queue has free slots, it gets at
+     * most half of them, because later calls need cores too. Every call gets at least one thread, even if no core is
+     * free.
      */
     take(idleSlots: number): CoreLease {
       const free = cores - inUse;
       const share = idleSlots === 0 ? free : Math.min(Math.ceil(free / 2), free - idleSlots);
       return this.hold(Math.max(1, share));
     },
-    /** For a call whose number of threads is a setting. */
+    /** Takes cores for a call whose number of threads is fixed by a setting. */
     hold(threads: number): CoreLease {
       inUse += threads;
       return { threads, [Symbol.dispose]: () => void (inUse -= threads) };
@@ -253,7 +257,7 @@ export function createCorePlan(cores: number) {
   };
 }
 
-/** Runs the calls of a queue, each with its threads. */
+/** Returns a function that runs the calls of a queue, each with its share of threads. */
 export function grantThreads({ slots, threads }: CallQueueOptions, cores: CorePlan) {
   let busy = 0;
   return async <T>(call: (grant: CallGrant) => Promise<T>): Promise<T> => {

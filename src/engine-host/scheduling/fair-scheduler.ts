@@ -1,26 +1,26 @@
 /**
- * Decides which caller of a shared queue is next, by start-time fair queueing. Each call adds 1 / weight to the virtual
- * time of its caller, and the caller with the least is next. Deficit round robin has the same shares, but a caller of
- * weight 10 would start ten calls in a row.
+ * Decides which caller of a shared queue is next, using start-time fair queueing. Each call adds 1 / weight to the
+ * virtual time of its caller, and the caller with the lowest virtual time is next. Deficit round robin would give the
+ * same shares, but a caller of weight 10 would start ten calls in a row.
  */
 
 /** The calls of one caller. */
 export interface CallerQueue<W> {
   readonly caller: string;
-  /** The caller's share, relative to those of other callers. */
+  /** The caller's share relative to other callers. */
   weight: number;
   /** Waiting calls, oldest first. */
   readonly waiting: Set<W>;
   running: number;
-  /** Virtual time at which its last call has had its share. */
+  /** Virtual time at which its last call has used its share. */
   served: number;
 }
 
 export interface FairScheduler<W> {
   readonly slots: number;
   /**
-   * Queues by caller, in order of their last start. Queues without calls are kept, so that a caller does not gain a
-   * share by returning.
+   * Queues by caller, in order of their last start. Queues without calls are kept, so that a caller does not gain an
+   * advantage by leaving and returning.
    */
   readonly queues: Map<string, CallerQueue<W>>;
   /** Virtual time of the last start. */
@@ -33,10 +33,10 @@ export function callsOf<W>(queue: CallerQueue<W> | undefined): number {
   return queue === undefined ? 0 : queue.waiting.size + queue.running;
 }
 
-/** Maximum number of queues without calls. Beyond it, the oldest are dropped. */
+/** Maximum number of queues without calls. If there are more, the oldest are dropped. */
 const maxIdle = 64;
 
-/** Returns the queue of a caller, which is created if necessary. */
+/** Returns the queue of a caller, and creates it if necessary. */
 export function queueOf<W>({ queues, time }: FairScheduler<W>, caller: string, weight: number): CallerQueue<W> {
   const queue = queues.get(caller) ?? { caller, weight, waiting: new Set(), running: 0, served: time };
   queue.weight = weight; // keys may be reloaded
@@ -59,7 +59,7 @@ export function endCall<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): 
   forgetIdle(scheduler);
 }
 
-/** Call it whenever a queue may have become empty. */
+/** Call this whenever a queue may have become empty. */
 export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
   const idle = [...queues.values()].filter((queue) => callsOf(queue) === 0);
   const kept = idle.length === queues.size ? 0 : maxIdle;
@@ -69,8 +69,8 @@ export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
 }
 
 /**
- * Returns the next waiting caller: one that holds fewer slots than its share (so a long call counts while it runs), and
- * among those the one that has been served least.
+ * Returns the next caller to serve: among the waiting callers that hold fewer slots than their share (so a long call
+ * counts while it runs), the one that has been served least.
  */
 export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | undefined {
   let weights = 0;
@@ -91,7 +91,7 @@ export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | und
 
 /**
  * Returns the waiting calls in the order in which they will start if no other call arrives and the running calls end in
- * the order of their start. `running` has the queue of each running call.
+ * the order of their start. `running` contains the queue of each running call.
  */
 export function servingOrder<W>(scheduler: FairScheduler<W>, running: readonly CallerQueue<W>[]): W[] {
   const queues = [...scheduler.queues].map(
@@ -106,7 +106,7 @@ export function servingOrder<W>(scheduler: FairScheduler<W>, running: readonly C
     const next = nextCaller(copy);
     if (!next) return order;
     const [oldest] = next.waiting as Set<W> & Iterable<W>;
-    order.push(oldest as W); // queues in turn have one
+    order.push(oldest as W); // queues that are next always have a waiting call
     startCall(copy, next);
     next.waiting.delete(oldest as W);
     busy.push(next);

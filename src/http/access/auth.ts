@@ -8,7 +8,7 @@ import type { Credential, KeyRing } from '../../keys/key-ring.ts';
 import type { FailedLogins } from './failed-logins.ts';
 
 export interface AccessOptions {
-  /** undefined: open mode. */
+  /** Undefined in open mode. */
   readonly keys: Pick<KeyRing, 'find' | 'keyOf'> | undefined;
   readonly clientSecrets: Pick<ClientSecrets, 'find'>;
   readonly failedLogins: FailedLogins;
@@ -25,9 +25,9 @@ export interface Access {
    * or expired key, and `rate-limited` after too many unknown keys from one address.
    */
   authorize(headers: Headers, address: string): Credential | undefined;
-  /** As `authorize`; also accepts client secrets, in open mode for their session alone. */
+  /** Like `authorize`, but also accepts client secrets. In open mode, a client secret only determines its session. */
   authorizeSession(headers: Headers, address: string): Promise<SessionAccess>;
-  /** Returns the key of a token as it is now; undefined if the token has been removed or has expired. */
+  /** Returns the current key of a token; undefined if the token has been removed or has expired. */
   keyOf(tokenDigest: string): Key | undefined;
   /** In open mode, throws for a Host or Origin that is not allowed. */
   checkSource(headers: Headers): void;
@@ -70,7 +70,7 @@ export function createAccess(options: AccessOptions): Access {
     if (token === undefined) throw unauthorized('Send an API key as "Authorization: Bearer <key>".');
     const found = keys.find(token);
     if (found?.isExpired === false) return found;
-    // An expired token cannot be guessed: its owner must see why it fails.
+    // An expired token was not guessed, so its owner may see why it fails.
     if (found) throw unauthorized('The API key has expired.', invalidToken);
     failedLogins.count(address);
     throw unauthorized('Unknown API key.', invalidToken);
@@ -89,7 +89,7 @@ export function createAccess(options: AccessOptions): Access {
       if (origin !== undefined) admitOrigin(String(origin), String(host));
     },
     corsHeaders(origin) {
-      // Caches must not serve the response for one origin to another.
+      // Vary keeps caches from serving the response for one origin to another.
       const varies: Record<string, string> = corsOrigins.length > 0 ? { Vary: 'Origin' } : {};
       if (origin === undefined || !isListed(origin)) return varies;
       return {
@@ -102,7 +102,8 @@ export function createAccess(options: AccessOptions): Access {
       if (origin === undefined || !isListed(origin)) throw originNotAllowed(String(origin));
       return {
         'Access-Control-Allow-Methods': 'GET, HEAD, POST, DELETE',
-        // SDKs send headers of their own, such as X-Stainless-Lang. Not `*`: it does not cover Authorization.
+        // SDKs send their own headers, such as X-Stainless-Lang. `*` is not used because it does not cover
+        // Authorization.
         'Access-Control-Allow-Headers': isHeaderList(asked) ? `${usedHeaders}, ${asked}` : usedHeaders,
         'Access-Control-Max-Age': '7200',
       };
@@ -115,7 +116,8 @@ function tokenOf({ authorization }: Headers): string | undefined {
 }
 
 /**
- * A development proxy such as Vite's forwards the origin of its page. GET requests have no origin, so only POST fails.
+ * Development proxies such as Vite's forward the origin of the page. GET requests have no Origin header, so only POST
+ * requests fail.
  */
 function originNotAllowed(origin: string): ProblemError {
   const remedy = isOpaque(origin)
@@ -127,7 +129,8 @@ function originNotAllowed(origin: string): ProblemError {
 }
 
 /**
- * Whether any page can have this origin, such as `null` of files and sandboxed frames. Packaged apps have it as well.
+ * Whether any page can have this origin, such as `null` for files and sandboxed frames. Packaged apps also use these
+ * origins.
  */
 function isOpaque(origin: string): boolean {
   return origin === 'null' || origin === 'file://';

@@ -9,7 +9,7 @@ export interface FailedLogins {
 
 const maxPerMinute = 10;
 const windowMs = 60_000;
-/** Bounds the memory. An attacker with more addresses than this is not limited. */
+/** Bounds memory use. An attacker with more addresses than this is not limited. */
 const maxAddresses = 10_000;
 
 interface Window {

@@ -10,19 +10,20 @@ export const smallBody = 65_536;
 export interface BudgetSize {
   /** Bytes reserved for the first 64 KB of every body. */
   readonly reserve: number;
-  /** Bytes shared by the rest of larger bodies. */
+  /** Bytes shared by the remainders of larger bodies. */
   readonly shared: number;
 }
 
-/** Each of the two budgets has a sixteenth of the heap; the shared one fits at least the largest valid request. */
+/** Each of the two budgets gets a sixteenth of the heap. The shared budget always fits the largest valid request. */
 export function memoryForBodies(): BudgetSize {
   const share = getHeapStatistics().heap_size_limit / 16;
   return { reserve: share, shared: Math.max(share, largestRequestBody()) };
 }
 
 /**
- * Counts the bytes of bodies in memory. A caller may hold half of the budget, or all of it with a single body. When the
- * budget is exhausted, the newest unfinished body of the caller that holds the most is rejected with `overloaded`.
+ * Counts the bytes of request bodies in memory. A caller may hold half of the budget, or all of it with a single body.
+ * When the budget is exhausted, the newest unfinished body of the caller that holds the most is rejected with
+ * `overloaded`.
  */
 export class ByteBudget {
   readonly #reserve: Pool;
@@ -40,7 +41,7 @@ export class ByteBudget {
 }
 
 export interface RefusableBody {
-  /** Called when another caller needs its memory. */
+  /** Called when another caller needs the memory of this body. */
   refuse(problem: ProblemError): void;
 }
 
@@ -74,7 +75,10 @@ export class Reservation implements RefusableBody {
     this.#shared.grow(this.#rest, bytes - smallBody);
   }
 
-  /** Call when the body has been read and `bytes` of it are kept. The body can then no longer be rejected. */
+  /**
+   * Call this when the body has been read and `bytes` of it are kept in memory. The body can then no longer be
+   * rejected.
+   */
   settle(bytes: number): void {
     if (this.#isReleased) return;
     this.#reserve.settle(this.#share, Math.min(bytes, smallBody));
@@ -98,7 +102,7 @@ interface PoolShare extends Linked<PoolShare> {
   isSettled: boolean;
 }
 
-/** The part of a pool held by one caller, oldest share first. */
+/** The shares of a pool held by one caller, oldest first. */
 interface CallerShares {
   bytes: number;
   readonly shares: LinkedList<PoolShare>;

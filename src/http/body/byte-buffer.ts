@@ -1,5 +1,5 @@
 /**
- * Collects the chunks of a body. Small chunks are copied into blocks, because each Buffer takes 200 bytes of overhead.
+ * Collects the chunks of a body. Small chunks are copied into blocks, because each Buffer has an overhead of 200 bytes.
  */
 export class ByteBuffer {
   #chunks: Buffer[] = [];

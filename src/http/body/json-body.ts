@@ -9,7 +9,7 @@ import { smallBody, type ByteBudget, type Reservation } from './body-budget.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
-/** Limits of the structure of a body, as measured by `JsonStructure`. */
+/** Limits on the structure of a body, as measured by `JsonStructure`. */
 export interface StructureLimits {
   readonly tokens: number;
   readonly depth: number;
@@ -26,23 +26,25 @@ export interface JsonRules {
 
 export interface JsonLimits extends JsonRules {
   readonly budget: ByteBudget;
-  /** Receives the function that releases the budget. The kept body counts until it is called. */
+  /**
+   * Receives the function that releases the budget. The body counts against the budget until that function is called.
+   */
   readonly onEnd: (release: () => void) => void;
 }
 
 export interface JsonBody {
   readonly value: object;
-  /** Size as sent. */
+  /** Size of the body as sent. */
   readonly bytes: number;
 }
 
 export async function readJson(source: BodySource, limits: JsonLimits): Promise<JsonBody> {
   const { req, signal } = source;
-  // Node.js parses a body that arrived with its head right after emitting the request, so it is available a microtask
-  // later.
+  // If a body arrives together with its head, Node.js parses it right after emitting the request, so it is available a
+  // microtask later.
   await Promise.resolve();
-  signal.throwIfAborted(); // a claim made after the end would never be released
-  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
+  signal.throwIfAborted(); // budget claimed after the end of the request would never be released
+  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // rejected before 100 Continue is sent
   const counter = new BodyCounter(limits);
   const bytes = arrived(req);
   if (bytes) counter.count(bytes);
@@ -52,7 +54,7 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
   return { value, bytes: counter.settle(value) };
 }
 
-/** Counts a body while it arrives. A class instead of closures, because every live stream holds one. */
+/** Counts a body while it arrives. A class rather than closures saves memory, because every live stream holds one. */
 class BodyCounter {
   readonly #limits: JsonLimits;
   readonly #reservation: Reservation;
@@ -83,7 +85,7 @@ class BodyCounter {
     if (structure.tokens > most.tokens) throw refused(`have more than ${most.tokens} objects, arrays and commas`);
   }
 
-  /** Counts only the kept value from now on. Returns the size as sent. */
+  /** From now on, counts only the parsed value that is kept. Returns the size of the body as sent. */
   settle(value: object): number {
     const bytes = this.#bytes;
     this.#reservation.settle(bytes <= smallBody ? maxWeightOf(bytes, this.#structure.tokens) : weigh(value));
@@ -91,15 +93,15 @@ class BodyCounter {
   }
 }
 
-/** Returns the body if it arrived together with the head. */
+/** Returns the body if it arrived together with the request head. */
 function arrived(req: IncomingMessage): Buffer | undefined {
   if (req.readableLength !== declaredLength(req)) return undefined;
   const bytes = (req.read() as Buffer | null) ?? Buffer.alloc(0);
-  req.resume(); // so that it emits its end
+  req.resume(); // so that the request emits `end`
   return bytes;
 }
 
-/** Releases all bytes at once on failure. */
+/** On failure, releases all bytes immediately. */
 function collect(
   req: IncomingMessage,
   { counter, until }: { counter: BodyCounter; until: AbortSignal },
@@ -141,7 +143,7 @@ function parseObject(bytes: Buffer): object {
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch {
-    // The error message quotes the body, which must not be logged.
+    // The error is not kept as the cause, because its message quotes the body, which must not be logged.
     const detail =
       bytes.length === 0 ? 'The body is empty; expected a JSON object.' : 'The body is not valid UTF-8 encoded JSON.';
     throw new ProblemError('malformed-body', detail, inBody('', detail));
@@ -150,7 +152,7 @@ function parseObject(bytes: Buffer): object {
   return value;
 }
 
-/** Upper bound of `weigh`, without visiting each value. */
+/** Upper bound of `weigh` that does not visit each value. */
 function maxWeightOf(bytes: number, tokens: number): number {
   return 2 * bytes + 32 * (tokens + 1);
 }

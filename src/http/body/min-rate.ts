@@ -1,4 +1,6 @@
-/** Minimum transfer rate for request bodies. A single timer checks all of them, and runs only while there are any. */
+/**
+ * Minimum transfer rate for request bodies. A single timer checks all bodies, and runs only while bodies are arriving.
+ */
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../../contract/problems.ts';
 
@@ -13,13 +15,13 @@ export const defaultMinRate = {
 export type MinRate = Readonly<typeof defaultMinRate>;
 
 export interface RateWatch {
-  /** Calls `late` once; the returned function stops watching. */
+  /** Calls `late` at most once. The returned function stops watching. */
   watch(req: IncomingMessage, options: { readonly timeoutMs: number; readonly late: Late }): () => void;
 }
 
 type Late = (problem: ProblemError) => void;
 
-/** Times are milliseconds since the watch started. */
+/** Times are in milliseconds since watching began. */
 interface Arrival {
   readonly req: IncomingMessage;
   readonly timeoutMs: number;
@@ -52,7 +54,7 @@ export function createRateWatch(minRate: MinRate = defaultMinRate): RateWatch {
     timer = undefined;
   }
 
-  /** The tick is a tenth of the shortest time to measure. */
+  /** The tick interval is a tenth of the shortest time to measure. */
   function start({ timeoutMs }: Arrival): void {
     const requiredMs = Math.max(5, Math.min(1000, timeoutMs / 10, minRate.graceMs / 10, minRate.windowMs / 10));
     if (timer && tickMs <= requiredMs) return;
@@ -85,7 +87,7 @@ function lateness(arrival: Arrival, { windowMs, bytes }: MinRate): ProblemError 
   }
   if (age < windowEnd) return undefined;
   const { bytesRead } = req.socket;
-  // Unread bytes mean backpressure from a slow disk: not the client's fault.
+  // Unread bytes mean backpressure from a slow disk, which is not the client's fault.
   if (bytesRead - before < bytes && req.readableLength === 0) {
     const least = `${String(bytes)} bytes in ${String(windowMs / 1000)} s`;
     return new ProblemError('request-timeout', `The body arrived too slowly: less than ${least}.`);

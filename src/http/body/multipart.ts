@@ -1,4 +1,4 @@
-/** Reads a form: text fields into memory, the recording to disk under a file name chosen by the server. */
+/** Reads a form: text fields into memory, and the recording to disk under a file name chosen by the server. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import type { RefusableBody, Reservation } from './body-budget.ts';
 import { type BodySource, declaredLength, receive } from './receive.ts';
 import { ignore } from '../../../lib/errors.ts';
 
-/** Maximum size of a recording: 25 MB, inclusive, as in the contract. */
+/** Maximum size of a recording: 25 MB inclusive, as in the contract. */
 export const maxRecordingBytes = 26_214_400;
 
 /** Allowance for the multipart framing around the recording and for the other fields. */
@@ -29,14 +29,14 @@ const fieldNameSize = 100;
 export interface Form {
   readonly file: Recording;
   readonly fields: FormFields;
-  /** Size of the text fields. */
+  /** Total size of the text fields in bytes. */
   readonly bytes: number;
 }
 
-/** Called before a file is stored, with the text fields that precede it; rejects to refuse the form at once. */
+/** Called before a file is stored, with the text fields that precede it. Rejects to refuse the form immediately. */
 export type BeforeFile = (fields: FormFields) => Promise<void>;
 
-/** A request whose text fields count against the memory budget until its end. */
+/** The request of a form. Its text fields count against the memory budget until the request ends. */
 export interface FormSource extends BodySource {
   readonly reserve: (body: RefusableBody) => Reservation;
 }
@@ -81,7 +81,7 @@ interface Parsed {
   readonly text: TextFields;
 }
 
-/** The first failure aborts everything: the parser, the file, and the feeding of both. */
+/** The first failure aborts everything: the parser, the file, and the loop that feeds them. */
 async function parse(req: IncomingMessage, { destination, signal, reserve, ...rules }: Parsing): Promise<Parsed> {
   using ending = linkedSignal(signal);
   const fail = (reason: unknown) => ending.abort(reason);
@@ -89,7 +89,7 @@ async function parse(req: IncomingMessage, { destination, signal, reserve, ...ru
   const parser = addAbortSignal(ending.signal, createParser(req, bounds, destination));
   const text = new TextFields(rules);
   const memory = reserve({ refuse: fail });
-  let storing: Promise<StoredFile | undefined> | undefined; // busboy emits one file at most
+  let storing: Promise<StoredFile | undefined> | undefined; // busboy emits at most one file
   parser.on('field', (name, value, { valueTruncated }) => {
     try {
       text.add(name, value, valueTruncated);
@@ -100,7 +100,7 @@ async function parse(req: IncomingMessage, { destination, signal, reserve, ...ru
   });
   parser.on('file', (name, stream, { filename }) => {
     stream.on('limit', () => fail(tooLarge(destination, rules)));
-    stream.on('error', ignore); // the parser emits it, too
+    stream.on('error', ignore); // the parser emits the same error
     const admit = () => beforeFile(text.read());
     storing = store(
       { name, stream, filename },
@@ -127,7 +127,7 @@ function createParser(
   { fields, fieldSize, large }: FormBounds,
   { maxBytes }: Pick<Upload, 'maxBytes'>,
 ): Busboy {
-  // busboy reports sizes and parts when they are reached, not when they are exceeded.
+  // busboy reports a limit when it is reached, not when it is exceeded, so add one.
   const limits = {
     fileSize: maxBytes + 1,
     files: 1,
@@ -145,13 +145,16 @@ function createParser(
 interface Feeding extends Pick<FormRules, 'hint'> {
   readonly parser: Busboy;
   readonly destination: Upload;
-  /** Maximum size of the body. */
+  /** Maximum size of the body in bytes. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly fail: (reason: unknown) => void;
 }
 
-/** Not a pipe, because each chunk is counted and taken from the disk budget before the parser may write any of it. */
+/**
+ * Does not use a pipe, because each chunk must be counted and charged to the disk budget before the parser writes any
+ * of it.
+ */
 function feed(req: IncomingMessage, { parser, destination, maxBytes, hint, signal, fail }: Feeding): void {
   let bytes = 0;
   const add = (chunk: Buffer) => {
@@ -173,7 +176,7 @@ function feed(req: IncomingMessage, { parser, destination, maxBytes, hint, signa
 }
 
 interface FilePart {
-  /** Absent in a part without a name, contrary to busboy's types. */
+  /** Undefined for a part without a name, contrary to busboy's types. */
   readonly name: string | undefined;
   readonly stream: Readable;
   readonly filename: string | undefined;
@@ -190,7 +193,7 @@ interface StoredFile {
   readonly bytes: number;
 }
 
-/** Undefined for the empty file input of a browser, which has no file name. */
+/** Returns undefined for the empty file input of a browser, which has no file name. */
 async function store(
   { name, stream, filename }: FilePart,
   { path, admit, signal }: Storing,
@@ -206,7 +209,7 @@ async function store(
   signal.throwIfAborted();
   const file = createWriteStream(path, { flags: 'wx' });
   await pipeline(stream, file).catch(async (error: unknown) => {
-    // Waits before the answer, so that the rejected file no longer takes disk space from others.
+    // Waits before answering, so that the rejected file no longer takes disk space from other requests.
     if (!file.closed) await once(file, 'close');
     await rm(path, { force: true });
     explain(error);
@@ -214,7 +217,9 @@ async function store(
   return { path, bytes: file.bytesWritten };
 }
 
-/** The text fields of a form so far. Empty ones count as absent: forms cannot omit fields as easily as JSON. */
+/**
+ * The text fields of a form so far. Empty fields count as absent, because forms cannot omit fields as easily as JSON.
+ */
 class TextFields {
   readonly #rules: Pick<FormRules, 'bounds' | 'lists'>;
   readonly #values = new Map<string, string | readonly string[]>();
@@ -242,7 +247,7 @@ class TextFields {
   }
 
   read(): FormFields {
-    return Object.fromEntries(this.#values); // own properties, even of the name `__proto__`
+    return Object.fromEntries(this.#values); // creates own properties, even for the name `__proto__`
   }
 
   /** Fields that are repeated, have brackets or are declared as arrays in the contract become arrays. */
@@ -255,7 +260,7 @@ class TextFields {
   }
 }
 
-/** The name without brackets. */
+/** Returns the field name without brackets. */
 function plainName(name: string): string {
   return name.split('[')[0] ?? '';
 }

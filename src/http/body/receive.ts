@@ -1,4 +1,4 @@
-/** Shared by all request bodies: `100 Continue`, a deadline, and cancellation when the client disconnects. */
+/** Receives request bodies of all kinds: `100 Continue`, a deadline, and cancellation when the client disconnects. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { linkedSignal } from '../../../lib/abort.ts';
 import type { RateWatch } from './min-rate.ts';
@@ -9,7 +9,7 @@ export interface BodySource {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly signal: AbortSignal;
-  /** Milliseconds for the whole body. */
+  /** Timeout for the whole body, in milliseconds. */
   readonly timeoutMs: number;
   readonly arrivals: RateWatch;
 }
@@ -28,8 +28,8 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
 }
 
 /**
- * Sends `100 Continue` if needed and runs `read` with the deadline and the signal. On return it aborts the signal of
- * `read`.
+ * Sends `100 Continue` if needed and runs `read` with the deadline and the signal. On return, aborts the signal passed
+ * to `read`.
  */
 export async function receive<T>(
   { req, res, signal, timeoutMs, arrivals }: BodySource,
@@ -47,7 +47,7 @@ export async function receive<T>(
   }
 }
 
-/** Created once: `abort()` without a reason creates an exception with a stack each time. */
+/** Created once, because `abort()` without a reason creates an exception with a stack each time. */
 const ended = new Error('the body has been read');
 
 const lingerBytes = 64 * 1024 * 1024;
@@ -63,7 +63,7 @@ export function linger(req: IncomingMessage): void {
   let bytes = 0;
   const giveUp = () => socket.destroy();
   const timer = setTimeout(giveUp, lingerMs);
-  // Without keep-alive, Node would destroy the connection with unread bytes when the response ends.
+  // Without keep-alive, Node would destroy the connection when the response ends, although bytes are still unread.
   // eslint-disable-next-line @typescript-eslint/unbound-method -- the listener added by Node
   socket.off('finish', socket.destroy);
   req.on('data', (chunk: Buffer) => {

@@ -1,4 +1,7 @@
-/** The body of a request, read once its operation is known: JSON into memory, the recording of a form to disk. */
+/**
+ * The body of a request, read once its operation is known: JSON is read into memory, and the recording of a form is
+ * written to disk.
+ */
 import type { Upload } from '../../contract/operations.ts';
 import type { AccountedDirectory } from '../../system/workspace.ts';
 import { declaredLength, type BodySource } from './receive.ts';
@@ -11,15 +14,18 @@ import { maxRecordingBytes, readForm, type Form, type FormRules } from './multip
 export interface RequestBodyOptions {
   readonly budget: ByteBudget;
   readonly arrivals: RateWatch;
-  /** Milliseconds that a JSON body may take to arrive. */
+  /** Timeout for receiving a JSON body, in milliseconds. */
   readonly bodyTimeoutMs: number;
-  /** Milliseconds that a recording may take to arrive. */
+  /** Timeout for receiving a recording, in milliseconds. */
   readonly uploadTimeoutMs: number;
   readonly temporaryDirectory: () => Promise<AccountedDirectory>;
 }
 
 interface UploadRules extends FormRules {
-  /** Opens the directory for the file. Default: a directory of the request. `declared`: the Content-Length. */
+  /**
+   * Opens the directory for the file. Default: a directory that belongs to the request. `declared` is the
+   * Content-Length.
+   */
   readonly upload?: (declared: number | undefined) => Promise<Upload>;
 }
 

@@ -1,4 +1,6 @@
-/** Keeps the certificate of a server up to date: a reload replaces it, and the log warns before it ends. */
+/**
+ * Keeps the certificate of a server up to date: a reload replaces the certificate, and the log warns before it expires.
+ */
 import type { Logger } from '../../../engines/contract/index.ts';
 import { SettingsError, type LoadedSettings } from '../../settings/load.ts';
 import { endingCertificates, readTls, type Tls } from '../../settings/tls.ts';
@@ -12,7 +14,7 @@ interface Watched {
 
 const dayMs = 86_400_000;
 
-/** `tls` is the pair that the server uses now. */
+/** `tls` is the certificate and key that the server currently uses. */
 export function watchCertificate(tls: Tls, { settings, log, server }: Watched) {
   let current = tls;
   let reloading = Promise.resolve();
@@ -37,7 +39,10 @@ export function watchCertificate(tls: Tls, { settings, log, server }: Watched) {
   }
 
   return {
-    /** An invalid pair is logged and changes nothing. Resolves when the pair has been applied or rejected. */
+    /**
+     * Reloads the pair; an invalid pair is logged and changes nothing. Resolves when the pair has been applied or
+     * rejected.
+     */
     reload: () => (reloading = reloading.then(reload, reload)),
     [Symbol.dispose]: () => clearInterval(timer),
   };

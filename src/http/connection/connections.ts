@@ -1,4 +1,6 @@
-/** Tracks connections: enforces the limit, evicts, and handles stalled readers, parse errors and pipelining. */
+/**
+ * Tracks connections: enforces the limit, evicts connections, and handles stalled readers, parse errors and pipelining.
+ */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -15,19 +17,19 @@ import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {
   readonly log: Logger;
-  /** Returns the API of a request target, for failures of requests that never begin. */
+  /** Returns the API format for a request target, used for requests that fail before they begin. */
   readonly formatFor: (target: string) => ApiFormat;
   /** Maximum number of connections. */
   readonly limit: number;
-  /** Timeout for a client that reads nothing of its response, in milliseconds. */
+  /** Timeout in milliseconds for a client that does not read its response. */
   readonly stalledMs: number;
   readonly metrics?: Metrics | undefined;
 }
 
 /**
- * `waiting`: no request yet. `busy`: responses pending. `idle`: keep-alive. `upgraded`: a WebSocket, or the request for
- * one. `closing`: the last response has been sent, and further input is discarded, because closing with unread bytes
- * would reset the connection.
+ * `waiting`: no request yet. `busy`: responses are pending. `idle`: keep-alive. `upgraded`: a WebSocket, or a request
+ * for one. `closing`: the last response has been sent, and further input is discarded, because closing with unread
+ * bytes would reset the connection.
  */
 type State = 'waiting' | 'busy' | 'idle' | 'upgraded' | 'closing';
 
@@ -38,13 +40,13 @@ interface Connection {
   state: State;
   /** Requests in flight; more than one with pipelining. */
   inFlight: number;
-  /** Start functions of the pipelined requests that wait for their turn. */
+  /** Start functions of the pipelined requests that are waiting for their turn. */
   readonly pipelined: (() => void)[];
   /** The response to the last request, until that request has been read and answered. */
   latest?: ServerResponse | undefined;
-  /** Changes whenever the client reads from the connection. */
+  /** A counter that changes whenever the client reads from the connection. */
   mark: number;
-  /** Sweeps since the last change of `mark`, or since the connection started closing. */
+  /** Number of sweeps since `mark` last changed, or since the connection started closing. */
   still: number;
   /** True after a parse error; further input is ignored. */
   isUnreadable: boolean;
@@ -63,7 +65,7 @@ interface Refusal {
 /** Connections of one address, not counting those in state `closing`. */
 interface AddressConnections {
   count: number;
-  /** Oldest first. */
+  /** Connections in state `waiting`, oldest first. */
   readonly waiting: Set<Connection>;
   readonly idle: Set<Connection>;
 }
@@ -74,7 +76,7 @@ const maxPipelined = 16;
 const maxClosing = 32;
 /** Timeout of a stalled reader, counted in sweeps, so that a blocked event loop does not look like a stalled reader. */
 const stalledSweeps = 12;
-/** Sweeps before a closing connection is destroyed: 5 to 10 s at the default timeout. */
+/** Number of sweeps before a closing connection is destroyed: 5 to 10 s with the default timeout. */
 const closingSweeps = 2;
 
 export class Connections {
@@ -146,7 +148,7 @@ export class Connections {
     else connection.pipelined.push(start);
   }
 
-  /** Hands the connection over until `serve` resolves, which must not reject. Then it is closed. */
+  /** Hands the connection over to `serve`, which must not reject, and closes it when `serve` resolves. */
   upgrade(socket: Duplex, target: string | undefined, serve: () => Promise<void>): void {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || connection.state === 'closing') {
@@ -181,7 +183,10 @@ export class Connections {
     this.#isDraining = true;
   }
 
-  /** Closes connections without a request now, and the others after their responses. Sessions close their own. */
+  /**
+   * Immediately closes connections without a request, and the others after their responses. Sessions close their own
+   * connections.
+   */
   end(): void {
     this.drain();
     this.#isEnding = true;
@@ -285,15 +290,15 @@ export class Connections {
     else this.#move(connection, 'idle');
   }
 
-  /** Treats a FIN as a disconnect, since half-close looks like full close. A complete response is still sent. */
+  /** Treats a FIN as a disconnect, because a half-close looks like a full close. A complete response is still sent. */
   #halfClosed({ socket, inFlight, latest }: Connection): void {
     if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
   }
 
   /**
-   * Evicts, in this order, a connection without a request, an idle connection, or the newest request or else the newest
-   * WebSocket of the address with the most connections. An address never evicts connections of an address that has
-   * fewer: otherwise a client that keeps opening connections would close those of all others.
+   * Evicts a connection of the address with the most connections: preferably one without a request, then an idle one,
+   * then the newest busy one, then the newest WebSocket. An address never evicts connections of an address that has
+   * fewer; otherwise a client that keeps opening connections would close everyone else's.
    */
   #makeRoom(newcomer: Connection): void {
     const own = this.#byAddress.get(newcomer.address)?.count ?? 0;
@@ -309,7 +314,8 @@ export class Connections {
   }
 
   /**
-   * The oldest connection in this state of the address with the most of them; undefined if it has fewer than `least`.
+   * Returns the oldest connection in this state, from the address with the most connections; undefined if that address
+   * has fewer than `least`.
    */
   #oldest(state: 'waiting' | 'idle', least: number, newcomer: Connection): Connection | undefined {
     let found: Connection | undefined;
@@ -326,8 +332,8 @@ export class Connections {
   }
 
   /**
-   * The newest busy or upgraded connection, which loses the least work; undefined if no address has more connections
-   * than `own`.
+   * Returns the newest busy or upgraded connection, because evicting it loses the least work; undefined if no address
+   * has more connections than `own`.
    */
   #newestBusy(own: number): Connection | undefined {
     const most = [...this.#byAddress.values()].reduce((highest, { count }) => Math.max(highest, count), own);
@@ -382,19 +388,19 @@ function targetOf({ rawPacket }: ParseError): string | undefined {
   return /^[A-Z]+ (\S{1,200})/.exec(rawPacket?.toString('latin1', 0, 300) ?? '')?.[1];
 }
 
-/** Undefined if no response is due, or a response has started. */
+/** Returns undefined if no response is due or a response has already started. */
 function problemOf({ code = '', reason }: ParseError, connection: Connection): ProblemError | undefined {
   const { socket, latest, inFlight } = connection;
   const isInBody = latest?.req.complete === false;
   if (isInBody && (inFlight === 0 || latest.headersSent || code === 'HPE_INVALID_EOF_STATE')) return undefined;
-  if (socket.bytesRead === 0) return undefined; // browsers preconnect
+  if (socket.bytesRead === 0) return undefined; // a preconnect of a browser
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ProblemError('request-timeout', 'The request head did not arrive in time.');
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new ProblemError('headers-too-large', 'The request head exceeds 16 KB.');
   }
-  if (!code.startsWith('HPE_')) return undefined; // a connection error
+  if (!code.startsWith('HPE_')) return undefined; // this is a connection error
   return new ProblemError('malformed-request', `The request cannot be parsed${reason ? `: ${reason}` : ''}.`);
 }
 

@@ -1,4 +1,4 @@
-/** The listening socket and its graceful shutdown: requests in flight finish, new connections are not accepted. */
+/** The listening socket and its graceful shutdown: requests in flight finish, and new connections are not accepted. */
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ export interface ListeningServer {
   readonly url: string;
   /** Disables keep-alive from now on, so that clients reconnect, possibly to another instance. */
   readonly drain: () => void;
-  /** Uses this certificate for the connections from now on, if the server has TLS. */
+  /** Uses this certificate for new connections, if the server has TLS. */
   readonly setCertificate: (pair: Certificate) => void;
   /** Stops accepting connections; resolves when all requests have been answered. */
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export interface ListeningServer {
   readonly destroy: () => void;
 }
 
-/** The requests whose connection becomes a WebSocket. All others, such as `Upgrade: h2c`, are ordinary requests. */
+/** Decides which requests become WebSocket connections. All others, such as `Upgrade: h2c`, are ordinary requests. */
 export interface Upgrades {
   readonly isSocketTarget: (target: string) => boolean;
   readonly upgrade: UpgradeListener;
@@ -34,12 +34,12 @@ export interface ListenOptions extends Pick<ConnectionOptions, 'log' | 'formatFo
   readonly upgrades?: Upgrades | undefined;
   readonly host: string;
   readonly port: number;
-  /** Absent: without TLS. */
+  /** Absent without TLS. */
   readonly certificate?: Certificate | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
 }
 
-/** In PEM. */
+/** A certificate and its key, in PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
@@ -50,11 +50,13 @@ export interface ConnectionLimits {
   readonly connections: number;
   /** Timeout for the head of a request, in milliseconds. */
   readonly headMs: number;
-  /** Timeout for a client that reads nothing of its response, in milliseconds. */
+  /** Timeout in milliseconds for a client that does not read its response. */
   readonly stalledMs: number;
 }
 
-/** Longer than the keep-alive of common proxies, so that they do not reuse a connection that is being closed. */
+/**
+ * Longer than the keep-alive timeout of common proxies, so that they do not reuse a connection that is being closed.
+ */
 const keepAliveMs = 75_000;
 
 export async function listen(
@@ -67,7 +69,7 @@ export async function listen(
     headersTimeout: headMs,
     connectionsCheckingInterval: Math.ceil(headMs / 30),
     requestTimeout: 0, // bodies have their own timeout
-    requireHostHeader: false, // the app responds with a problem
+    requireHostHeader: false, // the app itself answers with a problem
     noDelay: true,
     shouldUpgradeCallback: (req: IncomingMessage) => isUpgrade(req, upgrades),
   };
@@ -81,7 +83,7 @@ export async function listen(
     );
   };
   server.on('request', safeListener(log, serve));
-  server.on('checkExpectation', safeListener(log, serve)); // rejected by the app
+  server.on('checkExpectation', safeListener(log, serve)); // the app rejects the request
   const serveAfterContinue = (req: IncomingMessage, res: ServerResponse) => {
     markAwaitingContinue(req);
     serve(req, res);

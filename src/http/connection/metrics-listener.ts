@@ -1,4 +1,4 @@
-/** The listener of METRICS_PORT: metrics and probes for the operator's machines, without API keys. */
+/** The listener of METRICS_PORT: serves metrics and probes to the operator's machines without API keys. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ import type { ReadyProbe } from '../probes.ts';
 import { readRequestHead } from '../request-head.ts';
 import { safeListener } from '../socket/safe-listener.ts';
 
-/** `host` and `port`: METRICS_HOST and METRICS_PORT. */
+/** `host` and `port` are METRICS_HOST and METRICS_PORT. */
 export interface MetricsListenerOptions extends Pick<ListenOptions, 'host' | 'port' | 'log'> {
   /** Returns the body of `/healthz`, or throws a problem. */
   readonly alive: () => object;
@@ -21,10 +21,10 @@ export interface MetricsListenerOptions extends Pick<ListenOptions, 'host' | 'po
   readonly metrics: { readonly mediaType: string; render(): Promise<string> };
 }
 
-/** Scrapers are few and fast. */
+/** Low limits suffice, because scrapers are few and fast. */
 const limits = { connections: 32, headMs: 5_000, stalledMs: 12_000 };
 
-/** Throws a `SettingsError` when the address is in use or not local. */
+/** Throws a `SettingsError` if the address is in use or not local. */
 export async function listenForMetrics(options: MetricsListenerOptions): Promise<ListeningServer> {
   const { host, port, log } = options;
   const pages = pagesOf(options);
@@ -72,7 +72,7 @@ function pagesOf({ host, alive, readyProbe, metrics }: MetricsListenerOptions): 
   ]);
 }
 
-/** Rejects host names on loopback, so that a web page cannot read the names of keys by DNS rebinding. */
+/** Rejects host names on loopback, so that a web page cannot use DNS rebinding to read the names of API keys. */
 function refuseForeignName(asked: string): void {
   const name = withoutBrackets(asked.replace(/:\d+$/, ''));
   if (isLoopback(name) || isIP(name) !== 0) return;

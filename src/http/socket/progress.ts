@@ -1,14 +1,17 @@
-/** The progress of what is sent on a socket. */
+/** The progress of sending on a socket. */
 import type { Socket } from 'node:net';
 
-/** Bytes that the kernel has accepted. `bytesWritten` alone also counts what is buffered in this process. */
+/**
+ * Returns the number of bytes that the kernel has accepted. `bytesWritten` also includes bytes buffered in this
+ * process.
+ */
 export function acceptedBytes(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength - queuedInSystemCall(socket);
 }
 
 /**
- * Bytes of the current write not yet accepted by the kernel: a slow client may need minutes for a large write. With TLS,
- * those of the connection below, since TLS counts a write until its end.
+ * Returns the bytes of the current write that the kernel has not accepted yet: with a slow client, a large write may
+ * take minutes. With TLS, reads the underlying connection, because TLS counts a whole write until it ends.
  */
 function queuedInSystemCall(socket: WithHandle): number {
   return (socket._parent ?? socket)._handle?.writeQueueSize ?? 0;

@@ -16,7 +16,8 @@ export function safeListener<Args extends unknown[]>(
 }
 
 /**
- * Like `safeListener`, for one listener shared by many emitters. It receives the emitter, which saves a closure per emitter.
+ * Like `safeListener`, for one listener shared by many emitters. The listener receives the emitter, which saves a
+ * closure per emitter.
  */
 export function safeSharedListener<Emitter>(
   log: Logger,

@@ -1,4 +1,4 @@
-/** Accepts WebSockets and watches them; the only file that uses ws, which the first upgrade loads. */
+/** Accepts WebSockets and monitors them. This is the only file that uses ws, which is loaded by the first upgrade. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerOptions, WebSocket } from 'ws';
@@ -21,32 +21,37 @@ interface AcceptOptions {
 
 export interface SocketsOptions {
   readonly log: Logger;
-  /** Milliseconds between two checks of all sockets. */
+  /** Milliseconds between checks of all sockets. */
   readonly checkMs: number;
 }
 
 export type Sockets = ReturnType<typeof createSockets>;
 
 const maxMessageBytes = 4 * 1024 * 1024;
-/** Each fragment keeps the read in memory in which it has arrived, up to 64 KB. */
+/**
+ * Maximum fragments per message. Each fragment keeps the read buffer in which it arrived in memory, which is up to 64
+ * KB.
+ */
 const maxFragments = 64;
-/** Reads that a fragment may arrive in: 4 MB in pieces of 256 bytes. */
+/** Maximum number of reads in which a fragment may arrive: enough for 4 MB in pieces of 256 bytes. */
 const maxBufferedChunks = 16_384;
-/** Milliseconds for which the messages of one socket are handled before timers and other sockets have their turn. */
+/** How long the messages of one socket are handled before timers and other sockets get their turn, in milliseconds. */
 const sliceMs = 4;
 /** 20 s. */
 const checksPerPing = 2;
 const maxMissedPongs = 2;
 /** 30 s. */
 const stalledChecks = 3;
-/** Checks that find the same message incomplete; at the last one, it has been for 30 s at least. */
+/**
+ * Number of consecutive checks that may find the same message incomplete; by the last one, at least 30 s have passed.
+ */
 const incompleteChecks = 4;
 /** Time for the client to confirm a close, in milliseconds. */
 const closeTimeout = 10_000;
 /** Time for the client to close a refused connection, in milliseconds. */
 const refusedMs = 10_000;
 
-/** Without compression, which would cost memory per connection and unpack bombs. */
+/** Compression is disabled, because it would take memory per connection and allow decompression bombs. */
 const serverOptions: ServerOptions & LatestOptions = {
   noServer: true,
   clientTracking: false,
@@ -55,11 +60,11 @@ const serverOptions: ServerOptions & LatestOptions = {
   maxFragments,
   maxBufferedChunks,
   closeTimeout,
-  // Never the other offered ones: one of them contains the API key.
+  // Never select another offered subprotocol, because one of them contains the API key.
   handleProtocols: (offered) => offered.has('realtime') && 'realtime',
 };
 
-/** The types of ws lack them. */
+/** Options that are missing from the types of ws. */
 interface LatestOptions {
   readonly closeTimeout: number;
   readonly maxFragments: number;
@@ -67,7 +72,7 @@ interface LatestOptions {
 }
 
 export function createSockets({ log, checkMs }: SocketsOptions) {
-  /** One timer checks all. */
+  /** All open sockets, which one timer checks. */
   const open = new Set<WatchedSocket>();
   let timer: NodeJS.Timeout | undefined;
   const check = safeListener(log, () => {
@@ -87,8 +92,8 @@ export function createSockets({ log, checkMs }: SocketsOptions) {
 
   return {
     /**
-     * Answers with the headers of the response. Rejects with `malformed-request` for an invalid handshake, and with the
-     * reason of the signal.
+     * Accepts the WebSocket, and sends the headers that are set on the response. Rejects with `malformed-request` for
+     * an invalid handshake, or with the signal's reason.
      */
     async accept(res: UpgradeResponse, { isAllowed, signal }: AcceptOptions): Promise<WatchedSocket> {
       const socket = new WatchedSocket(await raceAbort(handshake(res), signal), res.req.socket, isAllowed, log);
@@ -99,8 +104,8 @@ export function createSockets({ log, checkMs }: SocketsOptions) {
 }
 
 /**
- * The response to a request for a WebSocket: Node.js hands over such requests without one. A refusal ends the connection.
- * An accepted socket must be detached.
+ * The response to a WebSocket request, because Node.js emits such requests without a response. A refusal ends the
+ * connection. An accepted socket must be detached.
  */
 export class UpgradeResponse extends ServerResponse {
   /** The bytes after the head of the request. */
@@ -127,7 +132,7 @@ async function handshake(res: UpgradeResponse): Promise<WebSocket> {
   const headers = Object.entries(res.getHeaders()).map(([name, value]) => `${name}: ${String(value)}`);
   server.on('headers', (lines) => lines.push(...headers));
   return new Promise((resolve, reject) => {
-    // ws names the invalid header, and nothing that the client has sent.
+    // The message of ws names the invalid header, but quotes nothing that the client sent.
     server.on('wsClientError', ({ message }) => {
       reject(new ProblemError('malformed-request', `${message}.`, { headers: { 'Sec-WebSocket-Version': '13' } }));
     });
@@ -148,11 +153,11 @@ class WatchedSocket implements TextSocket {
   readonly #isAllowed: () => boolean;
   readonly #ended = new AbortController();
   readonly #received: SocketMessage[] = [];
-  /** Resumes the reader of the messages. */
+  /** Wakes up the reader of the messages. */
   #onReceived = (): void => undefined;
-  /** The code with which this side has closed: a client that is gone confirms none. */
+  /** The code with which this side closed the socket, because a client that is gone does not confirm it. */
   #closeCode: number | undefined;
-  /** Settles when the last text has been passed to the operating system. */
+  /** Settles once the last text has been passed to the operating system. */
   #sent: Promise<unknown> = Promise.resolve();
   #checks = 0;
   #missedPongs = 0;
@@ -164,7 +169,7 @@ class WatchedSocket implements TextSocket {
     this.#ws = ws;
     this.#socket = socket;
     this.#isAllowed = isAllowed;
-    ws.pause(); // until the session asks for a message
+    ws.pause(); // paused until the session asks for a message
     socket.on('data', () => this.#yield());
     ws.on('message', (data: Buffer, isBinary) => this.#receive(isBinary ? undefined : data.toString()));
     ws.on('pong', () => (this.#missedPongs = 0));
@@ -182,7 +187,7 @@ class WatchedSocket implements TextSocket {
   }
 
   send(text: string): void {
-    if (!this.#isOpen) return this.#end(); // else a session that sends until its signal aborts would block the process
+    if (!this.#isOpen) return this.#end(); // or a session that sends until its signal aborts would block the process
     this.#sent = new Promise((resolve) => this.#ws.send(text, resolve));
   }
 
@@ -198,8 +203,8 @@ class WatchedSocket implements TextSocket {
   }
 
   /**
-   * Pings, and closes the socket if the client is gone, does not read or does not complete a message, or if its API key
-   * no longer permits it.
+   * Sends pings. Closes the socket if the client is gone, does not read or does not complete a message, or if its API
+   * key no longer permits the session.
    */
   check(): void {
     if (!this.#isOpen) return;
@@ -237,7 +242,10 @@ class WatchedSocket implements TextSocket {
     await received;
   }
 
-  /** Node.js would read on, up to 2 MB at once: pongs, and messages after the end, wait for nothing else. */
+  /**
+   * Pauses the socket for a turn of the event loop. Otherwise, Node.js would keep reading pongs, and messages after the
+   * end, up to 2 MB at once.
+   */
   #yield(): void {
     this.#socket.pause();
     void nextTurn().then(() => {
@@ -245,7 +253,7 @@ class WatchedSocket implements TextSocket {
     });
   }
 
-  /** Several messages may be in the bytes that have been read already. */
+  /** May be called several times while paused, because bytes that were already read may contain several messages. */
   #receive(text: string | undefined): void {
     if (this.signal.aborted) return;
     this.#missedPongs = 0;
@@ -255,7 +263,7 @@ class WatchedSocket implements TextSocket {
     this.#onReceived();
   }
 
-  /** From now on, whatever arrives is discarded, until the client has confirmed the close. */
+  /** From now on, discards everything that arrives until the client has confirmed the close. */
   #end(): void {
     if (this.signal.aborted) return;
     this.#ended.abort(new Error('the socket has closed'));
@@ -271,23 +279,23 @@ class WatchedSocket implements TextSocket {
     return this.#stalled >= stalledChecks;
   }
 
-  /** A paused socket does not wait for the client. */
+  /** A paused socket is never late, because it is not waiting for the client. */
   #isLate(): boolean {
     this.#incomplete = isReceiving(this.#ws) && !this.#ws.isPaused ? this.#incomplete + 1 : 0;
     return this.#incomplete >= incompleteChecks;
   }
 }
 
-/** The state of ws for which it has no property. */
+/** Internal state of ws that it does not expose. */
 interface Receiver {
-  /** 0 between two frames. */
+  /** 0 between frames. */
   readonly _state: number;
-  /** The opcode of a message whose last fragment has not arrived, else 0. */
+  /** The opcode of a message whose last fragment has not arrived yet, otherwise 0. */
   readonly _fragmented: number;
   readonly _bufferedBytes: number;
 }
 
-/** Whether a part of a message has arrived. */
+/** Whether a message has arrived only in part. */
 function isReceiving(ws: WebSocket): boolean {
   const { _receiver: receiver } = ws as WebSocket & { readonly _receiver?: Receiver };
   if (!receiver) return false;

@@ -1,4 +1,4 @@
-/** Reads the events of a client. */
+/** Reads the events that a client sends. */
 import { JsonStructure } from '../../../lib/json-structure.ts';
 import { openaiContract } from '../../contract/document.ts';
 import { eventCheckOf } from '../../contract/event-check.ts';
@@ -13,7 +13,7 @@ export type ClientEvent =
   | { readonly type: 'input_audio_buffer.append'; readonly sound: Uint8Array }
   | { readonly type: 'input_audio_buffer.commit' | 'input_audio_buffer.clear' };
 
-/** `eventId`: of the client's event. */
+/** `eventId` is the `event_id` of the client's event. */
 export type ReadEvent = { readonly eventId: string | null } & (
   | { readonly type: 'received'; readonly event: ClientEvent }
   | { readonly type: 'refused'; readonly error: ErrorDetails }
@@ -26,7 +26,7 @@ interface Sent {
   readonly session?: unknown;
 }
 
-/** `text`: undefined for a binary message. */
+/** `text` is undefined for a binary message. */
 export function readClientEvent(text: string | undefined): ReadEvent {
   const sent = parse(text);
   if (!sent) {
@@ -53,7 +53,7 @@ function parse(text = ''): Sent | undefined {
   }
 }
 
-/** To parse 4 MB of brackets would block the event loop for more than a second. */
+/** Parsing 4 MB of brackets would block the event loop for more than a second. */
 function isTooComplex(text: string): boolean {
   const { tokens, depth } = openaiContract.json.structure;
   const structure = new JsonStructure();
@@ -63,11 +63,12 @@ function isTooComplex(text: string): boolean {
 
 const notBase64 = refusal('invalid_value', 'audio must be base64', 'audio');
 
-/** Nearly all events have sound, and the validator of the contract would be slower. */
+/** A fast path, because nearly all events contain audio and the contract's validator would be slower. */
 function readSound(audio: unknown): { readonly event: ClientEvent } | ErrorDetails {
   if (typeof audio !== 'string' || audio.includes('-') || audio.includes('_')) return notBase64;
   const sound = Buffer.from(audio, 'base64');
-  // The decoder of Node.js skips what is not base64. To encode the bytes again would take three times as long.
+  // Node.js's decoder skips characters that are not base64. Re-encoding the bytes to check would take three times as
+  // long.
   const digits = audio.length - (/={0,2}$/.exec(audio.slice(-2))?.[0].length ?? 0);
   if (digits % 4 === 1 || sound.length !== Math.floor((digits * 3) / 4)) return notBase64;
   if (sound.toString('latin1', 0, 4) !== 'RIFF') return { event: { type: 'input_audio_buffer.append', sound } };
@@ -89,12 +90,12 @@ function violationOf(event: Sent): ErrorDetails | undefined {
 
 const noItem = 'No such item: a transcription session keeps none.';
 
-/** Events of conversations that clients send in any session. Apps treat these codes as harmless. */
+/** Conversation events that clients send even in transcription sessions. Apps treat these error codes as harmless. */
 const harmless: ReadonlyMap<string, ErrorDetails> = new Map([
   ['conversation.item.retrieve', refusal('item_retrieve_invalid_item_id', noItem, 'item_id')],
   ['conversation.item.delete', refusal('item_delete_invalid_item_id', noItem, 'item_id')],
   ['conversation.item.truncate', refusal('item_truncate_invalid_item_id', noItem, 'item_id')],
-  // LiveKit ignores an error whose message begins like this.
+  // LiveKit ignores errors whose message begins like this.
   ['response.cancel', refusal('response_cancel_not_active', 'Cancellation failed: no active response found.')],
 ]);
 
@@ -109,7 +110,7 @@ function undeclared(type: string, types: readonly string[]): ErrorDetails {
   return refusal('invalid_value', `type must be one of ${types.join(', ')}.${hint}`, 'type');
 }
 
-/** Fields of the beta protocol, which OpenAI has switched off. */
+/** Fields of the beta protocol, which OpenAI has discontinued. */
 const ofBeta = /^(input_audio_(format|transcription|noise_reduction)|turn_detection|modalities)$/;
 
 function betaField(session: unknown): ErrorDetails | undefined {

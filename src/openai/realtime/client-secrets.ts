@@ -1,4 +1,4 @@
-/** Client secrets for pages that must not have the API key. */
+/** Client secrets, for pages that must not have access to the API key. */
 import { answer } from '../../contract/operations.ts';
 import { invalid } from '../../contract/problems.ts';
 import type { Services } from '../../handlers/dependencies.ts';
@@ -6,7 +6,7 @@ import type { Handler, Operations } from '../operations.ts';
 import { newIdentity, openConfig, toSession, updateConfig } from './session-config.ts';
 
 const defaultSeconds = 600;
-/** In characters of JSON. A key may have 1,000 sessions in memory. */
+/** Maximum size in JSON characters, because a key may keep 1,000 session configurations in memory. */
 const maxSession = 16_384;
 
 export const createRealtimeClientSecret: Handler<'createRealtimeClientSecret', Services> = async (

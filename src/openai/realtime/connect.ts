@@ -17,13 +17,13 @@ export function requireRealtime(services: Services): void {
   throw new ProblemError('transcription-disabled', 'Live transcription is switched off (REALTIME=off).');
 }
 
-/** Answers a request without an upgrade. */
+/** Answers a request that does not ask for an upgrade. */
 export const requireUpgrade: Handler<'connectRealtime', Services> = () => {
   const detail = 'Connect with a WebSocket client, to ws:// or wss://; a proxy in between must forward the upgrade.';
   return Promise.reject(new ProblemError('upgrade-required', detail, { headers: { Upgrade: 'websocket' } }));
 };
 
-/** Throws `invalid-request` for a connection of another kind, and the errors of the model if it cannot be used now. */
+/** Throws `invalid-request` for another kind of connection, and the errors of the model if it cannot be used now. */
 export const connectRealtime: Connect<Services> = (connecting, services) => {
   const config = configOf(connecting, services);
   return (socket, place) => {
@@ -32,7 +32,10 @@ export const connectRealtime: Connect<Services> = (connecting, services) => {
   };
 };
 
-/** The session of a client secret says everything; the SDKs then send the id of another model in the URL. */
+/**
+ * The session of a client secret is complete. Parameters of the URL are then ignored, because SDKs send the id of
+ * another model in it.
+ */
 function configOf({ query, session }: Connecting, services: Services): SessionConfig {
   const { intent, model, call_id: call } = query;
   if (call !== undefined) throw invalid('query', '/call_id', 'is not supported: there are no calls by WebRTC or SIP');

@@ -1,16 +1,16 @@
-/** The errors of a session, in the shape of the events that contain them. */
+/** The errors of a session, in the shape that error events use. */
 import { problemAnswer } from '../../contract/problems.ts';
 import { toErrorResponse } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 
 export type ErrorDetails = Omit<Schemas['RealtimeErrorDetails'], 'event_id'>;
 
-/** An event of the client that has no effect. */
+/** Returns the error for a client event that had no effect. */
 export function refusal(code: string, message: string, param: string | null = null): ErrorDetails {
   return { type: 'invalid_request_error', code, message, param };
 }
 
-/** Returns the details of any thrown value, from the table of errors of the API. */
+/** Returns the error details for any thrown value, based on the API's error table. */
 export function failure(error: unknown): ErrorDetails {
   const { type, code, message, param } = toErrorResponse(problemAnswer(error, ''), error).error;
   return { type, code: code ?? type, message, param };

@@ -1,4 +1,4 @@
-/** Runs a session on a socket: the one place that performs the effects of its state machine. */
+/** Runs a session on a socket. This is the only place that performs the effects of the state machine. */
 import { onAbort } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/errors.ts';
 import { createRateLimit } from '../../../lib/rate-limit.ts';
@@ -22,13 +22,16 @@ export interface SessionOptions extends Connecting {
   readonly lifeMs: number;
 }
 
-/** Events of the client beside its sound. Further ones wait. */
+/** Rate limit for client events other than audio. Events beyond it are delayed. */
 const eventRate = { burst: 200, perSecond: 100 };
-/** A longer message counts as several events; of an append, what is not sound. */
+/** A longer message counts as several events. For an append, only the part that is not audio counts. */
 const eventLength = 16_384;
-/** Sound has a rate of its own, but appends with next to none are work, too: as many as 10 ms each would be. */
+/**
+ * Rate limit for appends, as if each contained 10 ms. Audio has its own rate limit, but appends with almost no audio
+ * also cost work.
+ */
 const appendRate = { burst: 6_000, perSecond: 2_000 };
-/** A client that leaves more unread is not read. */
+/** No more events are read from a client that has this many unread bytes. */
 const maxUnsentBytes = 2 * 1024 * 1024;
 
 export class Session {
@@ -85,10 +88,10 @@ export class Session {
     try {
       for (const effect of effects) {
         const work = this.#perform(effect);
-        if (work) await work; // several events are sent without anything in between
+        if (work) await work; // consecutive events are sent without anything in between
       }
     } catch (error) {
-      if (this.#socket.signal.aborted) return; // its work was aborted, too
+      if (this.#socket.signal.aborted) return; // the work of the session was aborted as well
       this.#log(error, 'a session of live transcription failed');
       await this.#apply({ type: 'failed', error });
     }
@@ -150,7 +153,7 @@ export class Session {
     try {
       return { type: 'updated', config: updateConfig(this.#state.config, session, this.#options.services) };
     } catch (error) {
-      const param = 'session.audio.input.transcription.model'; // nothing else can be wrong
+      const param = 'session.audio.input.transcription.model'; // only this field can be wrong
       return { type: 'refused', error: { ...failure(error), param }, eventId };
     }
   }

@@ -1,18 +1,18 @@
-/** The events of the service. */
+/** The events that the service sends. */
 import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { Schemas } from '../operations.ts';
 import { failure, type ErrorDetails } from './errors.ts';
 
 type Numbered = Schemas['RealtimeServerEvent'];
 
-/** An event before it gets its `event_id`. */
+/** An event without its `event_id`, which is assigned later. */
 export type ServerEvent<Event = Numbered> = Event extends Numbered ? Omit<Event, 'event_id'> : never;
 
 export function errorEvent(error: ErrorDetails, eventId: string | null): ServerEvent {
   return { type: 'error', error: { ...error, event_id: eventId } };
 }
 
-/** `previous`: the item of the turn that was committed before. */
+/** `previous` is the item of the previously committed turn. */
 export function turnEvents(event: TurnEvent, previous: string | null): readonly ServerEvent[] {
   const id = { item_id: event.turn };
   const content = { ...id, content_index: 0 } as const;

@@ -1,4 +1,4 @@
-/** The configuration of a session: what a client has set, and what of it is in effect. */
+/** The configuration of a session: the values that the client has set, and the values in effect. */
 import { randomBytes } from 'node:crypto';
 import { requireAvailable } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
@@ -18,7 +18,7 @@ type TranscriptionUpdate = Schemas['RealtimeTranscriptionUpdate'];
 export interface SessionConfig {
   readonly format: Format;
   readonly model: ServedModel<'transcription'>;
-  /** As set, also if the model does not support them: another model may. */
+  /** Kept as set even if the model does not support them, because another model may. */
   readonly hints: TranscriptionParameters;
   readonly delay: string | undefined;
   readonly detection: Detection | null;
@@ -38,7 +38,7 @@ type ConfigServices = Pick<Services, 'registry' | 'compatAliases'>;
 
 const defaults = { server_vad: { threshold: 0.5, prefix_padding_ms: 300, silence_duration_ms: 500 } } as const;
 
-/** Throws the errors of a named or default model, also if it is unavailable. */
+/** Throws the errors of the named or default model, even if it is only unavailable. */
 export function openConfig(services: ConfigServices, named: string | undefined): SessionConfig {
   const model = chooseModel(services, named);
   const detection = { type: 'server_vad', ...defaults.server_vad } as const;
@@ -90,12 +90,12 @@ function mergeDetection(current: Detection | null, update: DetectionUpdate): Det
   };
 }
 
-/** An absent field keeps its value, and null resets it. */
+/** An absent field keeps its value; null resets it. */
 function pick<T>(sent: T | null | undefined, current: T | undefined, byDefault: T): T {
   return (sent === undefined ? current : sent) ?? byDefault;
 }
 
-/** The session as the client sees it. */
+/** Returns the session in the form that the client sees. */
 export function toSession(config: SessionConfig, identity: Identity): Schemas['RealtimeTranscriptionSession'] {
   const { format, model, hints, delay, detection: turn_detection } = config;
   const { ignored } = fit(model, hints, 'session');

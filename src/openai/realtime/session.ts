@@ -10,17 +10,20 @@ export interface SessionState {
   readonly config: SessionConfig;
   /** The item of the last committed turn. */
   readonly lastItem: string | null;
-  /** Whether there is speech that is not committed: a turn has begun, or one that the client commits has a voice. */
+  /**
+   * Whether there is uncommitted speech: a turn has begun or, if the client commits turns, the current one contains a
+   * voice.
+   */
   readonly hasSpeech: boolean;
   /** Items of turns that are being transcribed. */
   readonly transcribing: ReadonlySet<string>;
   readonly isDraining: boolean;
-  /** The service ends soon: further sound has no effect. */
+  /** True if the service is about to end. Further audio has no effect. */
   readonly isConcluding: boolean;
   readonly isOver: boolean;
 }
 
-/** By an event of the client. */
+/** Caused by a client event. */
 export type Caused = Pick<ReadEvent, 'eventId'>;
 
 export type SessionEvent =
@@ -34,10 +37,10 @@ export type SessionEvent =
 export type Effect =
   | { readonly type: 'send'; readonly event: ServerEvent }
   | { readonly type: 'open' | 'configure'; readonly config: SessionConfig }
-  /** Ends with `updated` or `refused`. */
+  /** Is followed by the event `updated` or `refused`. */
   | ({ readonly type: 'update'; readonly session: SessionUpdate } & Caused)
   | ({ readonly type: 'append'; readonly sound: Uint8Array } & Caused)
-  /** May be `refused`, as an `append` may. */
+  /** May be followed by `refused`, like `append`. */
   | ({ readonly type: 'commit' } & Caused)
   | { readonly type: 'clear' }
   /** Commits an open turn, or clears it if it is too short. */
@@ -54,10 +57,10 @@ export function beginSession(identity: Identity, config: SessionConfig): Session
   return { identity, config, ...idle, isDraining: false, isConcluding: false, isOver: false };
 }
 
-/** Whether the session could end without losing anything that was said. */
+/** Whether the session could end without losing any speech. */
 export const isIdle = ({ hasSpeech, transcribing }: SessionState): boolean => !hasSpeech && transcribing.size === 0;
 
-/** Nothing happens after the end. A session that drains ends once it is idle. */
+/** After the end, events have no effect. A draining session ends once it is idle. */
 export function next(state: SessionState, event: SessionEvent): Transition {
   if (state.isOver) return { state, effects: [] };
   const step = react(state, event);

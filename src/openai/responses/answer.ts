@@ -45,7 +45,7 @@ export function beginResponse({ id, created, model, request }: ResponseFacts): R
   };
 }
 
-/** Why an answer is incomplete, by finish reason. */
+/** Why a response is incomplete, by finish reason. */
 const incompleteReasons = { length: 'max_output_tokens', content_filter: 'content_filter' } as const;
 
 /** Returns null for a complete answer. */
@@ -53,7 +53,9 @@ export function incompleteDetails(reason: ChatResult['finishReason']): ResponseO
   return reason === 'length' || reason === 'content_filter' ? { reason: incompleteReasons[reason] } : null;
 }
 
-/** Returns zeros if the provider reports no usage, because apps read these fields without a check. */
+/**
+ * Returns zeros if the provider reports no usage, because apps read these fields without checking whether they exist.
+ */
 export function toUsage(usage: Usage | null): Schemas['ResponseUsage'] {
   return {
     input_tokens: usage?.promptTokens ?? 0,
@@ -64,7 +66,7 @@ export function toUsage(usage: Usage | null): Schemas['ResponseUsage'] {
   };
 }
 
-/** Codes that clients branch on; every other failure is a `server_error`. */
+/** Codes on which clients branch. Every other failure becomes a `server_error`. */
 const errorCodes: ReadonlySet<string> = new Set([
   'rate_limit_exceeded',
   'context_length_exceeded',

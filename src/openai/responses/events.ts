@@ -18,7 +18,7 @@ import type { CalledTool } from './tools.ts';
 
 export type ResponseEvent = Schemas['ResponseEvent'];
 
-/** An event before it is numbered. */
+/** An event without its sequence number. */
 type Unnumbered<Event = ResponseEvent> = Event extends ResponseEvent ? Omit<Event, 'sequence_number'> : never;
 
 export interface ResponseFormat extends RunFormat<ResponseEvent> {
@@ -27,15 +27,15 @@ export interface ResponseFormat extends RunFormat<ResponseEvent> {
 }
 
 export interface FormatOptions {
-  /** Returns the tool of a call under the caller's name, which may have a namespace. */
+  /** Returns the tool of a call under the caller's name for it, which may include a namespace. */
   readonly calledAs: (call: ToolCall) => CalledTool;
-  /** Called with each output item that later requests may refer to. */
+  /** Called with each output item to which later requests may refer. */
   readonly keep: (id: string, item: KeptItem) => void;
 }
 
 /**
- * The items are at most one reasoning, at most one message, and the calls. Each text is closed before the next item
- * begins.
+ * A response has at most one reasoning item, at most one message, and any number of calls. Each text ends before the
+ * next item begins.
  */
 export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: FormatOptions): ResponseFormat {
   const joinContent = createStepJoin();
@@ -99,7 +99,7 @@ export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: F
   function complete({ finishReason, toolCalls = [], usage }: ChatResult): readonly Unnumbered[] {
     const incomplete_details = incompleteDetails(finishReason);
     const status = incomplete_details ? 'incomplete' : 'completed';
-    // Clients treat an empty output as a missing answer.
+    // Adds an empty message, because clients treat an empty output as a missing answer.
     const empty = hasMessage || toolCalls.length > 0 ? [] : [...close(), ...message.added(begin(message))];
     const items = [...empty, ...close(status), ...toolCalls.flatMap(addCall)];
     const ended: ResponseObject = { ...response, status, incomplete_details, output, usage: toUsage(usage) };
@@ -123,7 +123,7 @@ export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: F
           hasMessage = true;
           return add(message, joinContent(event)).map(numbered);
         case 'reasoning-delta':
-          // Dropped once the text has begun, because it would become an item after the message.
+          // Reasoning is dropped once the text has begun, because it would become an item after the message.
           return event.delta === '' || hasMessage ? [] : add(reasoning, joinReasoning(event)).map(numbered);
         case 'completed':
           return complete(event.result).map(numbered);

@@ -1,4 +1,7 @@
-/** Responses: the runs of the native API as items. Nothing is stored but the texts that later requests refer to. */
+/**
+ * The Responses API: runs of the native API, presented as items. Only the texts to which later requests may refer are
+ * stored.
+ */
 import { answer } from '../../contract/operations.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { requireOperation } from '../../keys/permissions.ts';
@@ -40,7 +43,7 @@ export const createResponse: Handler<'createResponse', Services> = async (reques
   });
 };
 
-/** Wraps the format so that its only event is the response of the last event. */
+/** Wraps the format so that it yields only one event: the response contained in the last event. */
 function wholeOf(format: RunFormat<ResponseEvent>): RunFormat<ResponseObject> {
   return {
     start: () => [],
@@ -51,7 +54,7 @@ function wholeOf(format: RunFormat<ResponseEvent>): RunFormat<ResponseObject> {
   };
 }
 
-/** False for the first two events, which only announce the run. */
+/** Returns false for the first two events, which only announce the run. */
 function isFromProvider({ type }: ResponseEvent): boolean {
   return type !== 'response.created' && type !== 'response.in_progress';
 }

@@ -1,4 +1,4 @@
-/** Converts the input of a response to messages of the engine contract. */
+/** Converts the input of a response request to messages of the engine contract. */
 import type { Message, MessagePart, ToolCall } from '../../../engines/contract/index.ts';
 import { shorten } from '../../../lib/text.ts';
 import type { ItemStore } from '../../chat/item-store.ts';
@@ -52,7 +52,7 @@ function add(conversation: ConversationBuilder, item: Item, { at, items }: ItemC
   }
 }
 
-/** OpenAI's clients omit the type of messages, and may omit that of references. */
+/** OpenAI's clients omit the type of messages, and may also omit the type of references. */
 function typeOf({ type, role, id }: Item): string {
   return type ?? (role == null && id != null ? 'item_reference' : 'message');
 }
@@ -112,7 +112,7 @@ function required(item: Item, field: 'id' | 'call_id' | 'name', at: string): str
 
 // -------------------------------------------------------------------------------------------------------- texts
 
-/** Null and [] mean an empty text in assistant messages and outputs, and a missing text elsewhere. */
+/** Null and [] mean empty text in assistant messages and outputs, but missing text elsewhere. */
 function textOf(content: Item['content'], field: string, role: Item['role'] = 'assistant'): string {
   if (typeof content === 'string') return content;
   if (content == null) {

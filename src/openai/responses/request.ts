@@ -1,4 +1,4 @@
-/** Converts the request of a response to a call of the engine contract. */
+/** Converts a response request to a call of the engine contract. */
 import type { ChatCall } from '../../../engines/contract/index.ts';
 import type { ItemStore } from '../../chat/item-store.ts';
 import { requireSupport, supports } from '../../engine-host/models/model-selection.ts';
@@ -78,8 +78,8 @@ function refuseUnsupported(body: Request): void {
 // --------------------------------------------------------------------------------------------------------- format
 
 /**
- * Converts `text.format` to the `response_format` of chat completions, which nests the schema; undefined for plain
- * text.
+ * Converts `text.format` to the `response_format` of chat completions, which nests the schema. Returns undefined for
+ * plain text.
  */
 function responseFormat({ text }: Request): Readonly<Record<string, unknown>> | undefined {
   const { type, ...schema } = text?.format ?? {};

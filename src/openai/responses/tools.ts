@@ -11,14 +11,14 @@ type Request = Pick<Schemas['ResponseRequest'], 'tools' | 'tool_choice'>;
 const maxNameLength = 64;
 const maxTools = 128;
 
-/** A tool under the caller's name. */
+/** A tool, identified by the caller's name for it. */
 export interface CalledTool {
   readonly name: string;
   readonly namespace?: string;
 }
 
 export interface ResponseTools extends CallerTools {
-  /** The tools in namespaces, by the names that the model sees. */
+  /** The tools in namespaces, keyed by the names that the model sees. */
   readonly inNamespace: ReadonlyMap<string, CalledTool>;
   /** Names of dropped tools. */
   readonly ignored: readonly string[];
@@ -29,13 +29,13 @@ export function namespacedName(namespace: string, name: string): string {
   return `${namespace}__${name}`;
 }
 
-/** Returns the tool of a call under the caller's name. */
+/** Returns the tool of a call under the caller's name for it. */
 export function calledTool({ name }: ToolCall, inNamespace: ResponseTools['inNamespace']): CalledTool {
   return inNamespace.get(name) ?? { name };
 }
 
 /**
- * Returns no `tools` for a request without functions. Throws if there are only tools of other types, and for an invalid
+ * Returns no `tools` for a request without functions. Throws if all tools are of other types, and for an invalid
  * `tool_choice`.
  */
 export function toTools({ tools: given, tool_choice: choice }: Request): ResponseTools {

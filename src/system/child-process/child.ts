@@ -1,4 +1,4 @@
-/** Child processes: each is started without a shell in its own process group, and ends with the service. */
+/** Child processes: each is started without a shell, in its own process group, and ends with the service. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -12,7 +12,7 @@ import { beginSpan, endSpan } from '../../trace.ts';
 
 export type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
-/** Inherited environment variables; never API keys. */
+/** Inherited environment variables. API keys must never be among them. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'] as const;
 
 /** Throws if the program is not found, `overloaded` when out of file descriptors, and the signal's reason if aborted. */
@@ -24,16 +24,16 @@ export function spawnProgram(
 ): Child {
   options.signal.throwIfAborted();
   const path = findExecutable(program);
-  // setpriv would report this with an exit code that looks like the program's own.
+  // Checked here, because setpriv would report this with an exit code that looks like the program's own.
   if (path === undefined) throw new Error(`${program} could not be started: program not found`);
   const [command, ...rest] = endingWithParent(path, args);
   const child = spawn(command, rest, {
     cwd: options.cwd,
     env: { ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])), ...options.env },
     stdio: [stdin, 'pipe', 'pipe'],
-    detached: true, // its own process group, so that its children end with it
+    detached: true, // in its own process group, so that its children end with it
   });
-  child.on('error', ignore); // emitted later; without a listener it would be an uncaught exception
+  child.on('error', ignore); // the error is emitted later; without a listener, it would be an uncaught exception
   if (!hasPipes(child)) {
     const cause = new Error('spawn returned a child without pipes');
     throw notStarted(program, Object.assign(cause, { code: 'EMFILE' }));
@@ -48,7 +48,7 @@ function hasPipes(child: ChildProcess): child is Child {
   return stdout !== undefined && stderr !== undefined;
 }
 
-/** The error for a program that could not be started: `overloaded` if the machine has run out of a resource. */
+/** Returns the error for a program that could not be started: `overloaded` if the machine has run out of a resource. */
 export function notStarted(program: string, cause: Error): Error {
   const error = new Error(`${program} could not be started`, { cause });
   if (!isAtMachineLimit(cause)) return error;
@@ -57,7 +57,7 @@ export function notStarted(program: string, cause: Error): Error {
 }
 
 interface NamedCall extends ProgramCall {
-  /** The name in spans, if `program` only starts another program. */
+  /** The name to use in spans if `program` only starts another program. */
   readonly name?: string;
 }
 
@@ -94,10 +94,10 @@ export async function exitOf(
   }
 }
 
-/** The part of a line beyond this limit is dropped. */
+/** Maximum line length. The excess is dropped. */
 const maxLineLength = 1_048_576;
 
-/** Passes an exception of `onLine` to `fail`: thrown in a listener, it would end the process. */
+/** Passes exceptions of `onLine` to `fail`, because an exception in a listener would end the process. */
 export function readLines(stream: Readable, onLine: (line: string) => unknown, fail: (error: unknown) => void): void {
   const lines = new LineSplitter(maxLineLength);
   const report = (found: Iterable<string>) => {
@@ -110,12 +110,12 @@ export function readLines(stream: Readable, onLine: (line: string) => unknown, f
   stream.on('data', (chunk: Buffer) => report(lines.push(chunk))).on('close', () => report(lines.end()));
 }
 
-/** Time after the exit within which buffered output arrives. */
+/** Time to wait for buffered output after the exit. */
 const drainMs = 500;
 
 /**
- * A process that outlives the program, such as a daemon, may hold its pipes open: the output ends without it. A reader
- * that has not read everything yet gets the rest first. Two turns of the event loop are enough to refill a buffer.
+ * Ends the output even if a process that outlives the program, such as a daemon, keeps its pipes open. A reader that
+ * has not read everything yet gets the rest first: two turns of the event loop suffice to refill a buffer.
  */
 export function endAfterExit(stream: Readable): void {
   const end = () => {
@@ -128,13 +128,13 @@ export function endAfterExit(stream: Readable): void {
 
 const tailBytes = 65_536;
 
-/** Keeps the last 64 KB. */
+/** Keeps the last 64 KB of a stream. The returned function returns them as text. */
 export function tail(stream: Readable): () => string {
   let kept = Buffer.alloc(0);
   stream.on('data', (chunk: Buffer) => {
     kept = Buffer.concat([kept, chunk]).subarray(-tailBytes);
   });
-  stream.on('error', ignore); // the pipe of a killed program; the exit is reported
+  stream.on('error', ignore); // the pipe of a killed program may fail; the exit is reported instead
   return () => kept.toString('utf8');
 }
 
@@ -144,7 +144,7 @@ process.on('exit', () => running.forEach(killGroup));
 /** On Linux, setpriv ends a program with its parent, even if the parent is SIGKILLed. */
 const withParent = process.platform === 'linux' ? findExecutable('setpriv', '/usr/bin:/bin') : undefined;
 
-/** The command line for a program that must end with this process. */
+/** Returns the command line for a program that must end with this process. */
 export function endingWithParent(path: string, args: readonly string[]): [string, ...string[]] {
   return withParent === undefined ? [path, ...args] : [withParent, '--pdeathsig', 'KILL', '--', path, ...args];
 }
@@ -178,8 +178,8 @@ interface StartedProgram {
 }
 
 /**
- * Starts a program without a shell. Throws if it is not found, `overloaded` when out of file descriptors, and the signal's
- * reason if already aborted.
+ * Starts a program without a shell. Throws if the program is not found, `overloaded` when out of file descriptors, and
+ * the signal's reason if already aborted.
  */
 export function startProgram(program: string, args: readonly string[], options: NamedCall): StartedProgram {
   const child = spawnProgram(program, args, options, 'ignore');

@@ -6,7 +6,7 @@ import { onAbort, reasonOf } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/errors.ts';
 import { type Child, exitOf, killGroup, spawnProgram } from './child.ts';
 
-/** The `start` of an engine's context. Throws as `startProgram` does. */
+/** Implements `start` of an engine's context. Throws the errors of `startProgram`. */
 export function streamProgram(program: string, args: readonly string[], options: StreamingCall): RunningProgram {
   const { input, signal } = options;
   const child = spawnProgram(program, args, options, 'pipe');
@@ -19,7 +19,7 @@ export function streamProgram(program: string, args: readonly string[], options:
   child.once('exit', (_code, killedBy) => {
     if (killedBy !== null) child.stdout.destroy(signal.aborted ? reasonOf(signal) : endedBy(killedBy));
   });
-  // Output that is still unread after the program's own exit would keep the pipe open, and the child from closing.
+  // After the program's own exit, unread output would keep the pipe open and prevent the child from closing.
   const off = onAbort(signal, (reason) => {
     if (child.exitCode === null) child.once('exit', () => child.stdout.destroy(reason as Error));
     else child.stdout.destroy(reason as Error);
@@ -27,11 +27,11 @@ export function streamProgram(program: string, args: readonly string[], options:
   child.once('close', off);
   if (child.stdin) feed(child.stdin, input, fail);
   const exit = exitOf(child, program, options).then((ended) => ({ ...ended, stdout: '' }));
-  exit.catch(ignore); // readers of the output may ignore it
+  exit.catch(ignore); // readers of the output may ignore the exit
   return { output: readOutput(child, exit), exit };
 }
 
-/** Ignores EPIPE from a program that exits before reading all its input: the exit says more. */
+/** Ignores EPIPE from a program that exits before reading all its input, because the exit is more informative. */
 function feed(stdin: Writable, input: StreamingCall['input'], fail: (error: Error) => void): void {
   const source = typeof input === 'string' ? [input] : reported(input, fail);
   pipeline(source, stdin).catch(ignore); // the exit is reported
@@ -54,7 +54,7 @@ async function* readOutput(child: Child, exit: RunningProgram['exit']): AsyncGen
   } finally {
     if (!whole) killGroup(child);
   }
-  // EOF may arrive before the exit, and looks the same if the program was killed.
+  // EOF may arrive before the exit, and looks the same for a killed program.
   const { signal } = await exit;
   if (signal !== null) throw endedBy(signal);
 }

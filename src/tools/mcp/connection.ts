@@ -12,7 +12,7 @@ import { StdioTransport } from './stdio.ts';
 
 export interface ConnectionOptions {
   readonly server: McpServerSettings;
-  /** The environment of the service; programs inherit only a few variables of it. */
+  /** The environment of the service. Programs inherit only a few of its variables. */
   readonly env: Environment;
   /** Base of relative commands, and working directory of programs. */
   readonly baseDir: string;
@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   /** Sanitizes server text for the log. */
   readonly clean: (text: string) => string;
   readonly signal: AbortSignal;
-  /** Milliseconds until a stream of notifications that has ended is opened again. */
+  /** Milliseconds before a notification stream that has ended is reopened. */
   readonly backOffMs: number;
   /** Called when the server has closed the connection. */
   readonly onClosed: () => void;
@@ -35,10 +35,10 @@ export interface Call {
 }
 
 export interface Connection {
-  /** The tool list as sent, not validated. */
+  /** Resolves with the tool list as sent, not validated. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, call: Call): Promise<CallToolResult>;
-  /** Returns why the connection ended, for the log. The exit of a program is more informative than the error. */
+  /** Returns why the connection ended, for the log. A program's exit is more informative than the error. */
   ending(error: unknown): string;
   /** Never rejects. */
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export interface Connection {
 
 const inherited = ['HOME', 'PATH', 'SHELL', 'TERM'] as const;
 
-/** Programs may have to be downloaded first, for example by npx. */
+/** Long timeout, because programs may have to be downloaded first, for example by npx. */
 const connectMs = 30_000;
 const listMs = 10_000;
 
@@ -55,7 +55,7 @@ const anything = {
   '~standard': { version: 1, vendor: 'parlance', validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** Rejects when the server is not connected within thirty seconds. */
+/** Rejects if the server is not connected within 30 seconds. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const { server, env, signal, backOffMs, onClosed, onChanged, log, clean } = options;
   const sdk = await import('@modelcontextprotocol/client'); // lazy, because it takes 150 ms
@@ -69,8 +69,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         });
   const ending = (error: unknown) =>
     (transport instanceof StdioTransport ? transport.ending : undefined) ?? reasonOf(error);
-  // Since 2026-07-28 the protocol has no handshake. Only HTTP servers are asked whether they speak it: some programs exit
-  // on an unknown first request.
+  // Since version 2026-07-28, the protocol has no handshake. Only HTTP servers are probed for that version, because
+  // some programs exit on an unknown first request.
   const mode = server.url === undefined ? 'legacy' : 'auto';
   const client = new sdk.Client({ name: 'parlance', version: '1' }, { versionNegotiation: { mode } });
   client.onerror = (error) => log.debug({ reason: clean(reasonOf(error)) }, 'MCP server error');
@@ -88,7 +88,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       .catch((error: unknown) => log.debug({ reason: clean(reasonOf(error)) }, 'MCP connection not closed cleanly'));
   };
   try {
-    // The SDK counts the question and the handshake separately, and ignores the signal during the question.
+    // The SDK applies the timeout to the probe and the handshake separately, and ignores the signal during the probe.
     using deadline = startTimeout(connectMs, () => new Error(`no response within ${connectMs / 1000} seconds`), signal);
     await raceAbort(client.connect(transport, { signal, timeout: connectMs }), deadline.signal);
   } catch (error) {
@@ -124,19 +124,19 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
 
     async call(name, args, { signal, timeoutMs, onProgress }) {
-      // Not callTool: it would compile a JSON Schema from the server.
+      // Does not use callTool, because it would compile a JSON Schema from the server.
       const request = { method: 'tools/call', params: { name, arguments: args } } as const;
       return client.request(request, { signal, timeout: timeoutMs, onprogress: onProgress });
     },
   };
 
-  /** Since 2026-07-28 a client must ask for notifications, again whenever their stream ends. */
+  /** Since version 2026-07-28, a client must request notifications, and must do so again whenever their stream ends. */
   async function followChanges(): Promise<void> {
     for (;;) {
       const { closed } = await client.listen({ toolsListChanged: true }, { timeout: listMs, signal: ended.signal });
       await closed;
       await pause(backOffMs, ended.signal);
-      onChanged(); // there may have been changes meanwhile
+      onChanged(); // there may have been changes in the meantime
     }
   }
 }

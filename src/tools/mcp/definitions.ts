@@ -4,7 +4,7 @@ import { shorten } from '../../../lib/text.ts';
 import { maxSchemaLength, maxDescriptionLength, maxTools } from './bounds.ts';
 
 export interface Definition {
-  /** The server's own name of the tool. */
+  /** The server's own name for the tool. */
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -62,7 +62,7 @@ function readSchema(schema: unknown): Definition['parameters'] | undefined {
   return { ...others, properties, ...(required.length > 0 && { required }) };
 }
 
-/** Rejected by OpenAI, and most of them by Anthropic. */
+/** OpenAI rejects all of these keywords, and Anthropic most of them. */
 const unsupportedAtTopLevel: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'not']);
 
 function isSchema(value: unknown): boolean {
@@ -73,6 +73,6 @@ function isSmall(schema: object): boolean {
   try {
     return JSON.stringify(schema).length <= maxSchemaLength;
   } catch {
-    return false; // nested deeper than the stack
+    return false; // nested too deeply for the call stack
   }
 }

@@ -15,11 +15,11 @@ const terminateMs = 1_000;
 export interface HttpTransportOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Environment with the proxy variables. */
+  /** The environment, which may contain proxy variables. */
   readonly env: Environment;
 }
 
-/** The SDK's transport on our HTTP client, with guaranteed cancellation of every request. */
+/** Creates the SDK's transport with our HTTP client, and guarantees that every request can be canceled. */
 export function openHttpTransport(
   Transport: typeof StreamableHTTPClientTransport,
   { url, headers, env }: HttpTransportOptions,
@@ -52,14 +52,14 @@ export function openHttpTransport(
   }
 }
 
-/** Whether the request asks for the protocol versions of the server, which exists since 2026-07-28. */
+/** Whether the request asks for the server's protocol versions. This request exists since version 2026-07-28. */
 function isProbe(headers: Headers): boolean {
   return headers.get('mcp-method') === 'server/discover';
 }
 
 /**
- * An earlier server may answer with any status. The SDK tries its handshake after a 404, but after a 202 it waits, and
- * after a 500 it gives up.
+ * Maps the status of the probe, because an earlier server may answer with any status. The SDK tries its handshake after
+ * a 404, but waits after a 202, and gives up after a 500.
  */
 function statusOfProbe(status: number): number {
   return status === 202 || status >= 500 ? 404 : status;
@@ -82,7 +82,7 @@ function bound(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** Without this error the SDK would wait until the timeout of the call. */
+/** Without this error, the SDK would wait until the call times out. */
 const connectionClosed = { code: -32_000, message: 'The server closed the connection before responding.' } as const;
 
 /**

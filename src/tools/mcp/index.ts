@@ -1,4 +1,4 @@
-/** The tools of the MCP servers in the settings, one client per server, shared by all chats. */
+/** The tools of the MCP servers in the settings. There is one client per server, which all chats share. */
 import { createHash } from 'node:crypto';
 import type { Finding, Tool } from '../../../engines/contract/index.ts';
 import type { ParentLogger } from '../../engine-host/context.ts';
@@ -10,16 +10,16 @@ export interface McpOptions {
   readonly settings: Pick<LoadedSettings, 'mcpServers' | 'baseDir'>;
   readonly env: Environment;
   readonly log: ParentLogger;
-  /** Milliseconds between the starts of two connection attempts to a server; default: ten seconds. */
+  /** Milliseconds between the starts of two connection attempts to a server. Default: 10 s. */
   readonly backOffMs?: number;
 }
 
 export interface McpTools extends ToolSource, AsyncDisposable {
   /** Starts connecting to all servers in the background. */
   connect(): void;
-  /** Whether each server is connected now. Connects to none. */
+  /** Returns whether each server is currently connected. Does not connect. */
   states(): readonly { readonly name: string; readonly isUp: boolean }[];
-  /** Checks every server, for `npm run doctor`; takes at most the connection timeout. */
+  /** Checks every server for `npm run doctor`. Takes at most as long as the connection timeout. */
   inspect(): Promise<readonly Finding[]>;
 }
 
@@ -67,14 +67,14 @@ export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): M
   };
 }
 
-/** Names that every provider accepts. */
+/** Limits for names that every provider accepts. */
 const maxNameLength = 64;
 const validName = new RegExp(`^[a-zA-Z0-9_-]{1,${maxNameLength}}$`);
 const digestLength = 8;
 
 /**
- * `server__tool`; if that is not valid or already taken, its end is replaced by a digest of both. A tool thus keeps its
- * name whatever else the servers offer.
+ * Returns `server__tool`. If that is invalid or already taken, its end is replaced with a digest of both names, so that
+ * a tool keeps its name regardless of what else the servers offer.
  */
 function nameTool(server: string, tool: string, taken: Pick<ReadonlySet<string>, 'has'>): string {
   const plain = `${server}__${tool}`;

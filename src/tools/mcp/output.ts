@@ -4,7 +4,7 @@ import { maxOutputLength } from './bounds.ts';
 
 type Content = CallToolResult['content'][number];
 
-/** At most 32,000 characters; truncation is noted in the text. */
+/** Returns at most 32,000 characters; truncation is noted in the text. */
 export function toText({ content, structuredContent }: CallToolResult): string {
   const said = content.map(textOf).join('\n');
   const json = structuredContent === undefined ? '' : toJson(structuredContent);
@@ -21,8 +21,8 @@ function toJson(value: unknown): string {
 }
 
 /**
- * Whether the text has each value of the structured content: some servers repeat it there, as JSON or in sentences, and
- * others send a summary. What is too long for the model is not compared.
+ * Whether the text contains each value of the structured content: some servers repeat the values in the text, as JSON
+ * or in sentences, while others send a summary. Texts that are too long for the model are not compared.
  */
 function hasAll(text: string, json: string): boolean {
   if (text.length > maxOutputLength) return true;
@@ -31,13 +31,13 @@ function hasAll(text: string, json: string): boolean {
   return valuesOf(json)?.every((value) => said.includes(wordsOf(value))) ?? false;
 }
 
-/** With a space around each word, so that only whole words are found. */
+/** Puts a space around each word, so that only whole words match. */
 function wordsOf(text: string): string {
   const words = text.match(/[\p{L}\p{N}]+/gu);
   return words ? ` ${words.join(' ')} ` : '';
 }
 
-/** The strings, numbers and booleans of a JSON text; undefined if it is not JSON, or nested too deeply. */
+/** Returns the strings, numbers and booleans in a JSON text; undefined if it is not JSON or is nested too deeply. */
 function valuesOf(json: string): string[] | undefined {
   const values: string[] = [];
   try {
@@ -71,7 +71,7 @@ function textOf(content: Content): string {
   }
 }
 
-/** Decoded size of base64. */
+/** Describes the decoded size of base64 data. */
 function sizeOf(data: string): string {
   const bytes = Math.floor((data.length * 3) / 4);
   return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;

@@ -1,4 +1,4 @@
-/** One MCP server: connected in the background, reconnected when it is needed. */
+/** One MCP server, which is connected in the background and reconnected when needed. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onAbort, raceAbort, startTimeout } from '../../../lib/abort.ts';
@@ -19,32 +19,33 @@ export interface McpServerOptions {
   readonly baseDir: string;
   /** A child logger for this server. */
   readonly log: Logger;
-  /** Milliseconds between the starts of two connection attempts. Default: ten seconds. */
+  /** Milliseconds between the starts of two connection attempts. Default: 10 s. */
   readonly backOffMs?: number | undefined;
 }
 
 export interface McpServer extends AsyncDisposable {
   readonly name: string;
-  /** Starts to connect, unless already connected or within the back-off. Resolves at the end of the attempt. */
+  /** Starts connecting, unless already connected or within the back-off. Resolves when the attempt ends. */
   connect(): Promise<void>;
   /**
-   * Resolves with the tools of the server; empty while it is down. Waits briefly for an attempt that has just begun.
+   * Resolves with the tools of the server; empty while it is down. Waits briefly for a connection attempt that has just
+   * begun.
    */
   tools(signal: AbortSignal): Promise<readonly Definition[]>;
-  /** Runs a tool, like `Tool.run`. `tool`: the server's own name of the tool. */
+  /** Runs a tool, like `Tool.run`. `tool` is the server's own name for the tool. */
   call(tool: string, ...args: Parameters<Tool['run']>): Promise<string>;
   /** Why the server is down, for the operator; undefined while it is connected. */
   readonly trouble: string | undefined;
 }
 
-/** How long chats wait for a connection attempt, from its start, in milliseconds. */
+/** How long chats wait for a connection attempt, in milliseconds from its start. */
 const connectWaitMs = 2_000;
 const connectTimeout = new Error('the connection attempt timed out');
 
-/** Minimum interval between two reads of the tool list, in milliseconds. */
+/** Minimum interval between reads of the tool list, in milliseconds. */
 const refreshMs = 1_000;
 
-/** Minimum interval of progress events of a call; others are dropped. */
+/** Minimum interval between progress events of a call, in milliseconds; events in between are dropped. */
 const progressMs = 50;
 
 const defaultTimeoutSeconds = 60;
@@ -57,9 +58,9 @@ type ServerState =
   | {
       readonly is: 'connecting';
       readonly attemptedAt: number;
-      /** Resolves at the end of the attempt. */
+      /** Resolves when the attempt ends. */
       readonly over: Promise<void>;
-      /** Why the last attempt failed, or the last connection was lost; undefined before the first. */
+      /** Why the last attempt failed, or the last connection was lost; undefined before the first attempt. */
       readonly trouble: string | undefined;
     }
   | Connected
@@ -74,11 +75,11 @@ interface ConnectAttempt {
 
 interface Connected {
   readonly is: 'connected';
-  /** Start of the attempt that led to this connection. */
+  /** Start time of the attempt that led to this connection. */
   readonly attemptedAt: number;
   readonly connection: Connection;
   definitions: readonly Definition[];
-  /** State of `definitions`, by the notifications of the server. */
+  /** State of `definitions`, according to the server's notifications. */
   list: 'current' | 'outdated' | 'being read';
 }
 
@@ -89,11 +90,11 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const secrets = secretsOf(settings);
   let state: ServerState = { is: 'idle' };
   /**
-   * Runs work outside of the request that reconnects, so that the connection's log lines do not have the ids of that
+   * Runs work outside of the request that reconnects, so that the connection's log lines do not contain the ids of that
    * request.
    */
   const outside = AsyncLocalStorage.snapshot();
-  /** The last logged complaint about the tools, which is not repeated. */
+  /** The last complaint about the tools that was logged. It is not repeated. */
   let complained = '';
 
   return {
@@ -158,7 +159,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     }
   }
 
-  /** Waits for an attempt that has just begun, but not for one that hangs. */
+  /** Waits for a connection attempt that has just begun, but not for one that hangs. */
   async function beConnected(signal: AbortSignal): Promise<void> {
     void connect();
     if (state.is !== 'connecting') return;
@@ -188,7 +189,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       connected.list = 'being read';
       try {
         const list = await connected.connection.list(ended.signal);
-        if (state !== connected) return; // lost meanwhile; the next connection reads its own list
+        if (state !== connected) return; // the connection was lost in the meantime; the next one reads its own list
         connected.definitions = read(list);
         log.debug({ tools: connected.definitions.length }, 'the tools of the MCP server have changed');
       } catch (error) {
@@ -205,7 +206,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     if (state.is !== 'connected') throw new EngineError('engine-failed', `The tool server ${name} is not available.`);
     const connected = state;
     const caller = new AbortController();
-    const off = onAbort(signal, () => caller.abort('the caller has disconnected')); // sent to the server
+    const off = onAbort(signal, () => caller.abort('the caller has disconnected')); // the reason is sent to the server
     let last = -Infinity;
     try {
       const result = await connected.connection.call(tool, args, {
@@ -237,7 +238,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   /** Returns the error that the model receives for a call without a result. */
   async function toFailure(error: unknown, connected: Connected): Promise<EngineError> {
     const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import('@modelcontextprotocol/client');
-    // Serializing the model's arguments failed: nothing was sent.
+    // Serializing the model's arguments failed, so nothing was sent.
     if (error instanceof RangeError) return new EngineError('engine-failed', 'The arguments are nested too deeply.');
     const code = error instanceof SdkError ? error.code : undefined;
     const failed = (message: string) => new EngineError('engine-failed', message, { cause: error });
@@ -248,7 +249,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     }
     if (code === SdkErrorCode.InvalidResult) return failed('The response of the tool is invalid.');
     const status = error instanceof SdkHttpError ? error.status : undefined;
-    // Any HTTP status shows that the server is up, but it may have lost the session.
+    // Any HTTP status shows that the server is up, although it may have lost the session.
     if (status === undefined || hasForgotten(status, error)) lose(connected, error);
     else log.warn({ status }, 'the MCP server rejected a call');
     return failed(`The tool server ${name} failed during the call.`);
@@ -279,7 +280,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
 }
 
 /**
- * Whether the server has lost the session: 404 by the protocol; servers built on the SDK answer 400 after a restart.
+ * Whether the server has lost the session. The protocol requires 404, but servers built with the SDK answer 400 after a
+ * restart.
  */
 function hasForgotten(status: number, error: unknown): boolean {
   return status === 404 || (status === 400 && /session|not initialized/i.test(messageOf(error)));
@@ -290,7 +292,7 @@ const namesOfKeys = /key|token|secret|passw|auth|credential/i;
 
 /**
  * Returns values that the settings pass to the server, with and without their `Bearer` or `name=` prefix, longest
- * first. Values of up to 4 characters and most arguments are left out, because they would match ordinary words.
+ * first. Omits values of up to 4 characters and most arguments, because they would match ordinary words.
  */
 function secretsOf({ env, headers, url, args = [] }: McpServerSettings): string[] {
   const keys = args.filter((arg, index) => namesOfKeys.test(arg) || namesOfKeys.test(args[index - 1] ?? ''));

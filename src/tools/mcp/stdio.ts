@@ -11,35 +11,33 @@ import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
 import { createRateLimit } from '../../../lib/rate-limit.ts';
 
 export interface StdioOptions {
-  /** An absolute path. */
+  /** Absolute path of the program. */
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Called with each stderr line, truncated to 500 characters; at most twenty lines per second. */
+  /** Called with each stderr line, truncated to 500 characters, at most 20 times per second. */
   readonly onStderr: (line: string) => void;
   /** Throws for an invalid message. */
   readonly parse: (line: string) => JSONRPCMessage;
 }
 
-/**
- * Number of tolerated lines that are not messages: allows a banner, but rejects a program that is not an MCP server.
- */
+/** Maximum number of lines that are not messages. Allows a banner, but rejects a program that is not an MCP server. */
 const strayLines = 100;
 
 /** Grace period after closing stdin, and again after SIGTERM. */
 const graceMs = 1_000;
 
-/** Time to drain the pipe of an exited program; its own children may keep the pipe open. */
+/** Time to drain the pipe of an exited program, because its children may keep the pipe open. */
 const drainMs = 500;
 
-/** Stderr in the log: characters per line, lines per second. */
+/** Limits for stderr in the log: characters per line and lines per second. */
 const logLine = 500;
 const logLinesPerSecond = 20;
 
 /**
- * Replaces the SDK's transport, which ends only the program itself and leaks its children (npx, a shell), leaves it
- * running when the service is killed, and reads without a rate limit.
+ * Replaces the SDK's transport, which ends only the program itself and leaks its children (of npx or a shell), leaves
+ * the program running when the service is killed, and reads without a rate limit.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -62,7 +60,7 @@ export class StdioTransport implements Transport {
     const { program, args, env, cwd } = this.#options;
     const [command, ...rest] = endingWithParent(program, args);
     const child = spawn(command, rest, { cwd, env, stdio: 'pipe', detached: true });
-    // Rejects with the reason if the program did not start. Without file descriptors there are no pipes either.
+    // Rejects with the reason if the program did not start. When out of file descriptors, the pipes are also missing.
     if (child.pid === undefined) await once(child, 'spawn');
     this.#child = child;
     this.#kill = adopt(child);
@@ -86,7 +84,7 @@ export class StdioTransport implements Transport {
     return Promise.resolve();
   }
 
-  /** Resolves when the program has exited, after 2.5 seconds at the latest. */
+  /** Resolves when the program has exited, within at most 2.5 seconds. */
   async close(): Promise<void> {
     this.#setClosed();
     const child = this.#child;
@@ -124,7 +122,7 @@ export class StdioTransport implements Transport {
       if (!this.#isClosed) this.ending = messageOf(error);
       this.#kill?.();
     }
-    await this.#exitsWithin(drainMs); // report the exit after its last output
+    await this.#exitsWithin(drainMs); // the exit is reported after the last output
     this.#setClosed();
   }
 
@@ -150,7 +148,7 @@ export class StdioTransport implements Transport {
         await limitRate(1);
       }
     } catch {
-      // the pipe of a killed program; its exit is already reported
+      // the pipe of a killed program failed; its exit has already been reported
     }
   }
 
@@ -161,7 +159,9 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Yields lines. Throws for a line over the limit, or truncates it. Leaving the loop closes the stream. */
+/**
+ * Yields lines. Truncates a line over the limit or throws, depending on `overflow`. Leaving the loop closes the stream.
+ */
 async function* linesOf(stream: Readable, limit: number, overflow?: 'truncate'): AsyncGenerator<string> {
   const lines = new LineSplitter(limit, overflow ?? 'throw');
   for await (const chunk of stream as AsyncIterable<Buffer>) yield* lines.push(chunk);

@@ -1,4 +1,4 @@
-/** Transcribes the channels of a recording, each of which is one speaker, and merges the transcripts by time. */
+/** Transcribes the channels of a recording, each of which contains one speaker, and merges the transcripts by time. */
 import type { Recording, SpeakerTurn, TimestampKind, TranscriptionOptions } from '../../../engines/contract/index.ts';
 import { joinTexts } from '../../../lib/join-texts.ts';
 import { supports } from '../../engine-host/models/model-selection.ts';
@@ -6,7 +6,7 @@ import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import { transcribe, type TranscriptionRequest, type TranscriptionServices } from '../run.ts';
 import { passagesOf, turnsOf, unitsOf, type SpokenText, type SpokenTranscript } from './spoken.ts';
 
-/** Labels of the channels. */
+/** Speaker labels of the channels. */
 const labels = ['A', 'B'] as const;
 
 /** A pause of this length within one channel leaves room for the other speaker. */
@@ -18,7 +18,7 @@ export interface ChannelRequest extends Omit<TranscriptionRequest, 'recording'> 
   readonly durationMs: number;
 }
 
-/** The result has segments and turns, and words if the model supports them. */
+/** Resolves with segments and turns, and with words if the model supports them. */
 export async function transcribeChannels(
   model: ServedModel<'transcription'>,
   { channels, durationMs, ...request }: ChannelRequest,

@@ -1,4 +1,4 @@
-/** Transcribes a recording as a request asks for: with or without speakers. */
+/** Transcribes a recording as requested: with or without speakers. */
 import type { Recording, TranscriptionOptions } from '../../../engines/contract/index.ts';
 import { bytesOf } from '../../../lib/wav.ts';
 import { decodeChannels, type DecodedChannel } from '../../audio/channels.ts';
@@ -11,7 +11,7 @@ import { transcribeChannels } from './channels.ts';
 import type { SpokenTranscript } from './spoken.ts';
 
 export interface RequestServices extends TranscriptionServices {
-  /** Decodes a recording of a request, or one of its channels. */
+  /** Decodes the recording of a request, or one of its channels. */
   readonly decode: Decoder;
 }
 
@@ -37,7 +37,10 @@ export async function transcribeRequest(
   };
 }
 
-/** A silent channel is not transcribed: recognizers invent words in silence. */
+/**
+ * Returns undefined for a silent channel, which must not be transcribed, because recognizers hallucinate words in
+ * silence.
+ */
 function recordingOf({ wavPath, startMs, endMs, isSilent }: DecodedChannel): Recording | undefined {
   if (isSilent) return undefined;
   const slice = { startMs, endMs };

@@ -1,4 +1,4 @@
-/** Transcripts whose parts have speakers. */
+/** Transcripts whose parts have a speaker. */
 import type { SpeakerTurn, TimedText, Transcript } from '../../../engines/contract/index.ts';
 import { joinTexts } from '../../../lib/join-texts.ts';
 
@@ -12,10 +12,10 @@ export interface SpokenTranscript extends Transcript {
   readonly words?: readonly SpokenText[];
 }
 
-/** A turn ends at a longer pause, and with a segment once it is this long. */
+/** A turn ends at a pause longer than `pauseMs`, or at the end of a segment once it has lasted `maxTurnMs`. */
 const [pauseMs, maxTurnMs] = [2_000, 30_000];
 
-/** Joins segments of the same speaker that follow each other. */
+/** Joins consecutive segments of the same speaker. */
 export function turnsOf(segments: readonly SpokenText[]): SpeakerTurn[] {
   const turns: { startMs: number; endMs: number; speaker: string; texts: string[] }[] = [];
   for (const { startMs, endMs, text, speaker = '' } of segments) {
@@ -30,10 +30,10 @@ export function turnsOf(segments: readonly SpokenText[]): SpeakerTurn[] {
   return turns.map(({ texts, ...turn }) => ({ ...turn, text: joinTexts(texts) }));
 }
 
-/** Recognizers stretch a word over the silence after it. A word that is longer than this is `usual` long. */
+/** Recognizers stretch a word over the silence after it. A word longer than `longest` is assumed to last `usual`. */
 const wordMs = { longest: 1_000, usual: 600 } as const;
 
-/** The words without the silence after them; the segments of a model without words. */
+/** Returns the words without the silence after them; if the model returns no words, the segments. */
 export function unitsOf({ words = [], segments = [] }: Transcript): readonly TimedText[] {
   if (words.length === 0) return segments;
   return words.map((word) =>
@@ -48,8 +48,8 @@ export interface Passage extends TimedText {
 }
 
 /**
- * Cuts a transcript into the units before which `isStart` is true, and where its segments begin. The text of a passage has
- * the punctuation of the transcript, which words may lack.
+ * Cuts a transcript before the units for which `isStart` is true, and where its segments begin. The text of a passage
+ * includes the punctuation of the transcript, which may be missing from the words.
  */
 export function passagesOf(
   { text, segments = [] }: Pick<Transcript, 'text' | 'segments'>,
@@ -72,7 +72,7 @@ export function passagesOf(
   });
 }
 
-/** Indexes of the units with which segments begin. */
+/** Returns the indexes of the units with which segments begin. */
 function firstUnits(units: readonly TimedText[], segments: readonly TimedText[]): ReadonlySet<number> {
   const found = new Set<number>();
   let unit = 0;
@@ -86,7 +86,10 @@ function firstUnits(units: readonly TimedText[], segments: readonly TimedText[])
 /** Providers omit punctuation from words, so the next word may begin this many characters after the last one. */
 const reach = 32;
 
-/** Where each unit begins in the text, with the punctuation before it; undefined if the text lacks one. */
+/**
+ * Returns where each unit begins in the text, including the punctuation before it; undefined if a unit is missing from
+ * the text.
+ */
 function placesOf(units: readonly TimedText[], text: string): readonly number[] | undefined {
   const places: number[] = [];
   let at = 0;

@@ -8,7 +8,7 @@ export function isDecodable(codec: Track['codec'] | null): codec is Track['codec
   return codec !== null && (codec in decoders || codec in sampleFormats);
 }
 
-/** Loaded lazily. */
+/** The decoders are loaded lazily. */
 const decoders = {
   opus: async (track: Track) => (await import('./opus.ts')).opusDecoder(track),
   vorbis: async (track: Track) => (await import('./vorbis.ts')).vorbisDecoder(track),
@@ -16,7 +16,7 @@ const decoders = {
   mp3: async () => (await import('./mp3.ts')).mp3Decoder(),
 } satisfies Partial<Record<string, (track: Track) => Promise<PacketDecoder>>>;
 
-/** The decoder for the packets of a track. */
+/** Returns the decoder for the packets of a track. */
 export async function decoderFor(track: Track): Promise<PacketDecoder> {
   const { codec } = track;
   return codec in decoders ? await decoders[codec as keyof typeof decoders](track) : pcmDecoder(track);

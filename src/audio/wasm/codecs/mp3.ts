@@ -1,7 +1,10 @@
 import { MPEGDecoder } from 'mpg123-decoder';
 import type { Pcm } from '../pcm.ts';
 
-/** Takes packets, or a complete mp3 file in pieces of any length, in which case it removes the encoder padding. */
+/**
+ * The decoder accepts packets, or a complete mp3 file in pieces of any length; for a file, it removes the encoder
+ * padding.
+ */
 export async function mp3Decoder(): Promise<(piece: Uint8Array) => Pcm> {
   const decoder = new MPEGDecoder();
   await decoder.ready;

@@ -3,7 +3,7 @@ import { sampleRate } from '../../../../lib/wav.ts';
 import { assertPlausible, type Pcm } from '../pcm.ts';
 import type { Track } from '../track.ts';
 
-/** Opus decodes directly to 16 kHz, with its own low-pass filter. */
+/** The Opus decoder outputs 16 kHz directly, with its own low-pass filter. */
 export async function opusDecoder(track: Track): Promise<(packet: Uint8Array) => Pcm> {
   const decoder = new OpusDecoder({ sampleRate, ...readHeader(track) });
   await decoder.ready;
@@ -17,7 +17,7 @@ export async function opusDecoder(track: Track): Promise<(packet: Uint8Array) =>
 
 const headerBytes = 19;
 
-/** RFC 7845, section 5.1. Without a header: one or two channels, no pre-skip. */
+/** Reads the header (RFC 7845, section 5.1). Without one, assumes one or two channels and no pre-skip. */
 function readHeader({ description, channels }: Track): ConstructorParameters<typeof OpusDecoder>[0] {
   if (description.length < headerBytes) return { channels };
   const view = new DataView(description.buffer, description.byteOffset, description.byteLength);

@@ -17,13 +17,13 @@ export async function vorbisDecoder({ description }: Track): Promise<(packet: Ui
   };
 }
 
-/** Vorbis I, section 4.2.2. The container may state other values. */
+/** Checks the header itself (Vorbis I, section 4.2.2), because the container may state different values. */
 function assertHeader(identification: Uint8Array): void {
   const view = new DataView(identification.buffer, identification.byteOffset, identification.byteLength);
   assertPlausible(view.getUint32(12, true), view.getUint8(11));
 }
 
-/** The decoder only takes Ogg pages, but reads only these fields of them. */
+/** The decoder accepts only Ogg pages, but reads only these fields. */
 interface PageEssentials {
   readonly data: Uint8Array;
   readonly codecFrames: readonly { readonly data: Uint8Array; readonly header: { readonly vorbisSetup: Uint8Array } }[];
@@ -33,7 +33,10 @@ function page(essentials: PageEssentials): OggPage {
   return essentials as unknown as OggPage;
 }
 
-/** The three header packets with Xiph lacing: a count, the first two lengths in steps of 255, the data. */
+/**
+ * Splits the three header packets, which use Xiph lacing: a count, the first two lengths in steps of 255, then the
+ * data.
+ */
 function splitHeaders(description: Uint8Array): [Uint8Array, Uint8Array, Uint8Array] {
   let position = 1;
   const readLength = (): number => {
