@@ -659,6 +659,8 @@ export type components = {
             model: string | null;
             /** @description Size of the download in bytes; null if unknown. */
             bytes: number | null;
+            /** @description Estimated memory of the loaded model in bytes; null if unknown. */
+            memory_bytes: number | null;
             /** @description License of the download, such as `MIT`. */
             license: string;
             state: components["schemas"]["PreparationState"];
@@ -672,6 +674,11 @@ export type components = {
         /** @description The components that can be installed; may be empty. */
         PreparationList: {
             data: components["schemas"]["Preparation"][];
+            /**
+             * Format: int64
+             * @description Memory that models may use on this machine, in bytes.
+             */
+            memory_bytes: number;
             /** @description Whether this caller may start and stop preparations. */
             startable: boolean;
             /** @description Human-readable explanation of `startable`. */
@@ -1981,6 +1988,7 @@ export interface operations {
                      *           "configured": true,
                      *           "model": "local-voice",
                      *           "bytes": 96936351,
+                     *           "memory_bytes": 538531379,
                      *           "license": "GPL-3.0, public domain",
                      *           "state": "missing",
                      *           "progress": null,
@@ -1988,6 +1996,7 @@ export interface operations {
                      *           "command": "npm run setup -- voice"
                      *         }
                      *       ],
+                     *       "memory_bytes": 8326414336,
                      *       "startable": true,
                      *       "reason": "You may start preparations."
                      *     }

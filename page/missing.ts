@@ -74,6 +74,16 @@ export function sizeOf(bytes: number | null): string {
   return megabytes < 1_000 ? `${Math.max(1, Math.round(megabytes))} MB` : `${(megabytes / 1_000).toFixed(1)} GB`;
 }
 
+/** Beside the model, the machine needs some memory itself. */
+const shareForModels = 0.8;
+
+/** Whether a model fits the memory of the machine; "" if that is unknown. */
+export function memoryText({ memory_bytes: needed }: Pick<Preparation, 'memory_bytes'>, machine: number): string {
+  if (needed === null) return '';
+  if (needed <= machine * shareForModels) return 'Fits this machine';
+  return `Needs about ${sizeOf(needed)} of memory; this machine has ${sizeOf(machine)}`;
+}
+
 /** The commands of the service, for a clone or for the npm package. */
 export function commandsLike(example = 'npm run setup') {
   const isClone = example.startsWith('npm ');

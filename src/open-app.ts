@@ -41,6 +41,7 @@ import { isOpenAITarget } from './openai/paths.ts';
 import { openNode } from './open-node.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 import { openSpeech } from './speech/index.ts';
+import { machineMemory } from './system/memory.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
@@ -164,7 +165,8 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
     ...{ settings, env, registry, workspace, keys, limits, metrics, log, idPrefix },
     ...{ retryMs: tuning.jobRetryMs, ownerMs: tuning.jobOwnerMs },
   });
-  const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir });
+  const memory = Math.min(machineMemory(), settings.memoryBudget ?? Infinity);
+  const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir, memory });
   opened.push([jobs, preparations]); // closed first, because they use the engines
   const items = settings.compatItems ? createItemStore() : undefined;
   opened.push([items]);

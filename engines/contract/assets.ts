@@ -23,6 +23,8 @@ export interface FilesAsset extends AssetFacts {
   readonly kind: 'files';
   /** The files, in the order of download. */
   readonly files: readonly AssetFile[];
+  /** Estimated memory in bytes of the loaded model. Defaults to unknown if not specified. */
+  readonly memory?: number;
 }
 
 /** One file of a `FilesAsset`. */

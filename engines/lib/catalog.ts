@@ -70,12 +70,18 @@ export class Catalog {
     return join(dataDir, this.#folder, this.find(id)?.hasFolder === true ? id : '', basename(path));
   }
 
-  asset(id: string, place: HasDataDir, mirror: string | undefined, more: Pick<Asset, 'isReady'>): FilesAsset {
+  /** `memoryOf` returns the memory of the loaded model, from the size of its files. */
+  asset(
+    id: string,
+    place: Place,
+    mirror: string | undefined,
+    { isReady, memoryOf }: Pick<Asset, 'isReady'> & { readonly memoryOf: (bytes: number) => number },
+  ): FilesAsset {
     const { license, files } = this.find(id) ?? { license: '', files: [] };
     const base = (mirror ?? this.#source).replace(/\/+$/, '');
+    const bytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
     return {
-      ...{ kind: 'files', id, title: this.titleOf(id), license, ...more },
-      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      ...{ kind: 'files', id, title: this.titleOf(id), license, isReady, bytes, memory: memoryOf(bytes) },
       files: files.map(({ path, ...file }) => ({
         url: `${base}/${path}`,
         path: this.#pathOf(id, path, place),

@@ -3,6 +3,9 @@ import { Catalog } from '../lib/catalog.ts';
 /** Id of its asset group: `npm run setup -- chat`. */
 export const part = 'chat';
 
+/** Size of the KV cache per token of context: 28 layers with 8 heads of 128 numbers, as the file says. */
+export const cacheBytes: Readonly<Record<string, number>> = { 'qwen3-0.6b': 114_688 };
+
 /** The digests are the same in several independent public repositories. */
 export const catalog = new Catalog('https://huggingface.co', 'models', {
   'qwen3-0.6b': {

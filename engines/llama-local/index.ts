@@ -39,11 +39,12 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
   const thoughtTokens = thoughtTokensOf(options.reasoning);
   const queue = context.queue({ slots, waiting, threads });
   const library = openLibrary(options.runtime, context);
-  const configured = (options.models ?? defaultModels).map((model) => toModel(model, options.mirror, context));
+  const facts = { contextSize, slots, mirror: options.mirror };
+  const configured = (options.models ?? defaultModels).map((model) => toModel(model, facts, context));
   const isListed = (id: string) => configured.some(({ downloads }) => downloads.some((asset) => asset.id === id));
   const others = catalog.ids
     .filter((id) => !isListed(id))
-    .map((id) => toModel({ id: pulledId(id), model: id }, options.mirror, context));
+    .map((id) => toModel({ id: pulledId(id), model: id }, facts, context));
   const { models, modelOf, recheck, groupsOf } = await openLocalModels(context, {
     ...{ catalog, configured, others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
     look: () => library.look(),

@@ -4,7 +4,7 @@ import { validNames } from '../../lib/did-you-mean.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
 import type { LocalModel } from '../lib/local-models.ts';
-import { catalog } from './catalog.ts';
+import { cacheBytes, catalog } from './catalog.ts';
 import { readGgufFile, type GgufFile } from './gguf.ts';
 import type { ModelOptions } from './options.ts';
 
@@ -15,10 +15,20 @@ export interface Model extends LocalModel {
   readonly inspect: () => Promise<Judged<GgufFile>>;
 }
 
+export interface ConversationSize {
+  /** In tokens, per slot. */
+  readonly contextSize: number;
+  readonly slots: number;
+}
+
 type ModelContext = Pick<EngineContext, 'dataDir' | 'resolve'>;
 
 /** Throws an `OptionsError` for an invalid model. */
-export function toModel(given: string | ModelOptions, mirror: string | undefined, context: ModelContext): Model {
+export function toModel(
+  given: string | ModelOptions,
+  { mirror, ...need }: ConversationSize & { readonly mirror: string | undefined },
+  context: ModelContext,
+): Model {
   const { id, file, name, model } =
     typeof given === 'string' ? { id: given, model: given } : { model: undefined, ...given };
   if ((file === undefined) === (model === undefined))
@@ -30,7 +40,8 @@ export function toModel(given: string | ModelOptions, mirror: string | undefined
   }
   const found = fileOf(catalog.pathOf(model ?? '', context));
   const isReady = async () => (await found.inspect()).ok;
-  const download = catalog.asset(model ?? '', context, mirror, { isReady });
+  const memoryOf = (bytes: number) => needOf({ bytes, cacheBytes: cacheBytes[model ?? ''] ?? 0 }, need);
+  const download = catalog.asset(model ?? '', context, mirror, { isReady, memoryOf });
   return { id, name: name ?? download.title, ...found, downloads: [download] };
 }
 
@@ -43,13 +54,13 @@ function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
  * itself.
  */
 export function needOf(
-  { bytes, cacheBytes }: GgufFile,
-  { contextSize, slots }: { contextSize: number; slots: number },
-) {
+  { bytes, cacheBytes }: Pick<GgufFile, 'bytes' | 'cacheBytes'>,
+  { contextSize, slots }: ConversationSize,
+): number {
   return Math.round(1.1 * bytes) + cacheBytes * contextSize * slots + 150 * 2 ** 20;
 }
 
-export async function inspectModel(model: Model, need: { contextSize: number; slots: number }): Promise<Finding[]> {
+export async function inspectModel(model: Model, need: ConversationSize): Promise<Finding[]> {
   const what = `model ${model.id}`;
   const found = await model.inspect();
   if (found.ok) {

@@ -24,7 +24,7 @@ export function toModel(options: ModelOptions, mirror: string | undefined, conte
   const inspect = async () => checkLanguage(options.language, folder, await judge());
   const name = catalog.ids.find((id) => catalog.pathOf(id, context) === folder);
   const isReady = async () => (await inspect()).ok;
-  const downloads = name === undefined ? [] : [catalog.asset(name, context, mirror, { isReady })];
+  const downloads = name === undefined ? [] : [catalog.asset(name, context, mirror, { isReady, memoryOf: (bytes) => needOf({ bytes }) })];
   return { ...options, folder, inspect, downloads };
 }
 
@@ -75,7 +75,7 @@ function notSupported(id: string, accepted: readonly string[], requested: string
  * Memory in bytes: the library copies the files (2 * bytes + 100 MB, measured with generated weights), and each piece
  * needs more.
  */
-export const needOf = ({ bytes }: UsableModel): number => 2 * bytes + 200_000_000;
+export const needOf = ({ bytes }: Pick<UsableModel, 'bytes'>): number => 2 * bytes + 200_000_000;
 
 /** The service itself lists the assets that it can install. */
 export async function inspectModel({ id, language, downloads, inspect }: Model): Promise<Finding[]> {

@@ -13,6 +13,7 @@ import { catalog } from './catalog.ts';
 import { removeConversions } from './convert.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { defaultVoices, type Options } from './options.ts';
+import { memoryBeside } from './piper.ts';
 import type { UsableVoice, VoiceFile } from './voice-facts.ts';
 import { chooseSpeaker, expectedVoices, speakersOf, toSource, type Speaker, type VoiceSource } from './voices.ts';
 
@@ -43,7 +44,12 @@ export async function openVoices({ voices = defaultVoices, voice, mirror }: Opti
 
   function assetOf({ id, download, inspect: find }: VoiceSource): FilesAsset[] {
     if (!download) return [];
-    return [catalog.asset(id, context, mirror, { isReady: async () => (await find()).ok })];
+    return [
+      catalog.asset(id, context, mirror, {
+        isReady: async () => (await find()).ok,
+        memoryOf: (bytes) => bytes + memoryBeside, // Kokoro needs a little less
+      }),
+    ];
   }
 
   return {

@@ -16,8 +16,17 @@ import { openVoiceActivity } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalog } from './catalog.ts';
-import { abilitiesOf, languageFor, limitTo, type Model, pulledModel, toModel, type UsableFile } from './models.ts';
-import { createLoadedModels, needOf } from './whisper-host.ts';
+import {
+  abilitiesOf,
+  languageFor,
+  limitTo,
+  type Model,
+  needOf,
+  pulledModel,
+  toModel,
+  type UsableFile,
+} from './models.ts';
+import { createLoadedModels } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
 import {

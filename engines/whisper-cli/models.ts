@@ -27,9 +27,18 @@ export function toModel(model: ModelOptions, { mirror }: Pick<Options, 'mirror'>
   const download = catalog.ids.find((id) => catalog.pathOf(id, context) === model.file);
   const inspect = remember(model.file);
   const isReady = async () => (await inspect()).ok;
-  const downloads = download === undefined ? [] : [catalog.asset(download, context, mirror, { isReady })];
+  const downloads =
+    download === undefined
+      ? []
+      : [catalog.asset(download, context, mirror, { isReady, memoryOf: (bytes) => needOf({ bytes }) })];
   return { ...model, download, downloads, inspect };
 }
+
+/**
+ * Memory in bytes. whisper.cpp's README lists 273 MB for a file of 75 MB, 388 for 142, 852 for 466, 2.1 GB for 1.5, and
+ * 3.9 GB for 2.9.
+ */
+export const needOf = ({ bytes }: Pick<UsableFile, 'bytes'>): number => Math.round(1.25 * bytes) + 200 * 2 ** 20;
 
 /** A model of the catalog that the settings do not list. */
 export function pulledModel(name: string, options: Pick<Options, 'mirror'>, context: ModelContext): Model {

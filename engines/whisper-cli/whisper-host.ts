@@ -4,7 +4,7 @@
  */
 import { type EngineContext, EngineError, type Resident } from '../contract/index.ts';
 import { programOf } from '../lib/local-models.ts';
-import type { Model, UsableFile } from './models.ts';
+import { needOf, type Model, type UsableFile } from './models.ts';
 import { decodeBytes, isSegment, type RawTranscript, type Segment, toRawTranscript } from './transcript.ts';
 import { hardLimitMs, spinLimit, type WhisperCall, type WhisperOptions } from './whisper-call.ts';
 import { LineSplitter, toJsonLine } from '../../lib/json-lines.ts';
@@ -43,12 +43,6 @@ export function createLoadedModels(
     },
   };
 }
-
-/**
- * Memory in bytes. whisper.cpp's README lists 273 MB for a file of 75 MB, 388 for 142, 852 for 466, 2.1 GB for 1.5, and
- * 3.9 GB for 2.9.
- */
-export const needOf = ({ bytes }: UsableFile): number => Math.round(1.25 * bytes) + 200 * 2 ** 20;
 
 export async function runHost(
   host: Pick<Resident, 'call'>,

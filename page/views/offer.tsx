@@ -2,7 +2,7 @@
 import type { Preparation } from '../../src/client/index.ts';
 import { keepFocus } from '../draft.ts';
 import { chosen, listings } from '../listings.ts';
-import { nextSteps, preferenceOf, sizeOf } from '../missing.ts';
+import { memoryText, nextSteps, preferenceOf, sizeOf } from '../missing.ts';
 import { speaking, stopPlayback, unlock } from '../playback.ts';
 import { prefer } from '../preferences.ts';
 import { readAloud } from '../reading.ts';
@@ -31,7 +31,10 @@ export function Offer({ preparation }: OfferProps) {
         {purpose !== '' && <p class="small">{purpose}</p>}
         <details>
           <summary>
-            {sizeOf(bytes)} · Details<span class="unseen"> of {title}</span>
+            {[sizeOf(bytes), preparations.value && memoryText(preparation, preparations.value.memory_bytes), 'Details']
+              .filter(Boolean)
+              .join(' · ')}
+            <span class="unseen"> of {title}</span>
           </summary>
           <p class="small">License: {license}</p>
         </details>

@@ -6,7 +6,8 @@ export const listPreparations: Handler<'listPreparations', Services> = async ({ 
   const refusal = services.refusePreparing(source, 'startPreparation');
   const data = await services.preparations.list();
   const reason = refusal ?? 'You may start preparations.';
-  const body = { data, startable: refusal === undefined, reason };
+  const { memory } = services.preparations;
+  const body = { data, memory_bytes: memory, startable: refusal === undefined, reason };
   return answer({ status: 200, mediaType: 'application/json', body });
 };
 

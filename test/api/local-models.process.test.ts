@@ -52,10 +52,13 @@ async function startSetup(answer?: Answer) {
 
 describe.skipIf(!isReady)('a model that is started by its name', () => {
   test('is served at once as local/NAME, and never as the default', async () => {
-    const { service, client, pull, site } = await startSetup();
+    const { service, client, preparations, pull, site } = await startSetup();
     const before = [await client.transcriptionModels(), await client.speechModels(), await client.chatModels()];
     expect(before.map(({ data }) => data.map(({ id }) => id))).toEqual([['local'], ['local-voice'], ['local-chat']]);
     expect(site.requests).toEqual([]);
+    const needs = (await preparations.list()).data.map(({ id, memory_bytes: bytes }) => [id, bytes]);
+    const known = expect.any(Number) as number;
+    expect(Object.fromEntries(needs)).toMatchObject({ voice: 538_536_351, base: 395_837_440, chat: null, 'qwen3-0.6b': known }); // prettier-ignore
 
     await pull('small');
     const recording = toneWav({ words: ['alpha', 'kilo'], language: 'en', rate: 16_000 });

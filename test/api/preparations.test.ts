@@ -1,5 +1,6 @@
 /** Preparations: what this machine can have, who may start it, and what is seen of it. */
 import { readFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
@@ -84,11 +85,24 @@ describe('GET /preparations', () => {
     ]);
     expect(data[0]).toEqual({
       ...{ id: 'endless', title: 'Part endless', purpose: '', capability: 'speech', configured: true },
-      ...{ model: null, bytes: 1000, license: 'MIT' },
+      ...{ model: null, bytes: 1000, memory_bytes: null, license: 'MIT' },
       ...{ state: 'missing', progress: null, reason: 'Not installed.', command: 'npm run setup -- endless' },
     });
     expect({ startable, reason }).toEqual({ startable: true, reason: 'You may start preparations.' });
     expect(await calls.prepared()).toBe('');
+  });
+});
+
+describe('the memory that models may use', () => {
+  it('is that of the machine', async () => {
+    const { memory_bytes: bytes } = await callsOf(await start()).list();
+    expect(bytes).toBeGreaterThan(2 ** 28);
+    expect(bytes).toBeLessThanOrEqual(totalmem());
+  });
+
+  it('is MEMORY_BUDGET, if that is less', async () => {
+    const calls = callsOf(await start({ env: { MEMORY_BUDGET: '2000000' } }));
+    expect(await calls.list()).toMatchObject({ memory_bytes: 2_000_000 });
   });
 });
 

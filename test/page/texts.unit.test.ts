@@ -11,6 +11,7 @@ import {
   type CaptureProblem,
 } from '../../page/capture-checks.ts';
 import { languagesOf, usualLanguages } from '../../page/languages.ts';
+import { memoryText } from '../../page/missing.ts';
 import { ParlanceError, type ModelEntry, type SpeechModelEntry } from '../../src/client/index.ts';
 
 describe('microphone problems', () => {
@@ -166,5 +167,16 @@ describe('a failure', () => {
       text: 'The service is not responding. Check that it is running and that the network is up.',
       code: 'unreachable',
     });
+  });
+});
+
+describe('whether a model fits the memory', () => {
+  test.each([
+    [null, 8e9, ''],
+    [540_000_000, 8_326_414_336, 'Fits this machine'],
+    [6_500_000_000, 8_000_000_000, 'Needs about 6.5 GB of memory; this machine has 8.0 GB'],
+    [540_000_000, 500_000_000, 'Needs about 540 MB of memory; this machine has 500 MB'],
+  ])('%s of %s bytes: %s', (needed, machine, text) => {
+    expect(memoryText({ memory_bytes: needed }, machine)).toBe(text);
   });
 });

@@ -17,6 +17,8 @@ export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings
   /** Size of the download; null if unknown. */
   readonly bytes: number | null;
   readonly bytesLeft: number;
+  /** Estimated memory in bytes of the largest model, loaded; null if unknown. */
+  readonly memory: number | null;
   readonly license: string;
   /** The command that installs the group. */
   readonly command: string;
@@ -52,6 +54,7 @@ export async function statusOfGroup(
   const isIncluded = others.some((other) => assets.every(({ id }) => other.assets.some((asset) => asset.id === id)));
   const models = declarations.modelsIn(group);
   const served = new Set(models.flatMap((one) => (one.settings === undefined ? (one.model ?? []) : [])));
+  const needs = assets.flatMap((asset) => (asset.kind === 'files' ? (asset.memory ?? []) : []));
   const left = await Promise.all(all.map(({ asset, state }) => bytesLeftOf(asset, state === 'ready')));
   return {
     ...{ id, capability, configured: isConfigured, isIncluded },
@@ -59,6 +62,7 @@ export async function statusOfGroup(
     purpose: group.purpose ?? models[0]?.purpose ?? '',
     bytes: assets.reduce<number | null>((sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes), 0),
     bytesLeft: left.reduce((sum, bytes) => sum + bytes, 0),
+    memory: needs.length > 0 ? Math.max(...needs) : null,
     license: [...new Set(parts.map(({ license }) => license))].join(', '),
     command: commandOf(group),
     source: [...new Set(assets.map(sourceOf))].join(' and '),

@@ -18,6 +18,8 @@ export interface PreparationsOptions {
   readonly assets: Assets;
   readonly log: Logger;
   readonly dataDir: string;
+  /** Memory that models may use, in bytes. */
+  readonly memory: number;
 }
 
 interface Started {
@@ -28,6 +30,8 @@ interface Started {
 
 /** Runs one installation at a time. The automatic installation at startup does not count. */
 export class Preparations implements AsyncDisposable {
+  /** Memory that models may use, in bytes. */
+  readonly memory: number;
   readonly #assets: Assets;
   readonly #log: Logger;
   readonly #dataDir: string;
@@ -35,7 +39,8 @@ export class Preparations implements AsyncDisposable {
   #started: Started | undefined;
   readonly #running = new Set<Promise<void>>();
 
-  constructor({ assets, log, dataDir }: PreparationsOptions) {
+  constructor({ assets, log, dataDir, memory }: PreparationsOptions) {
+    this.memory = memory;
     this.#assets = assets;
     this.#log = log;
     this.#dataDir = dataDir;
@@ -105,20 +110,10 @@ export class Preparations implements AsyncDisposable {
   }
 }
 
-function toEntry({
-  id,
-  title,
-  purpose,
-  capability,
-  configured,
-  serves,
-  bytes,
-  license,
-  ...now
-}: GroupStatus): Preparation {
-  const { state, progress, reason } = now;
-  const facts = { id, title, purpose, capability, configured, model: serves, bytes, license, command: nameSetup(id) };
-  return { ...facts, state, progress, reason: shorten(reason, maxReasonLength) };
+function toEntry({ id, title, purpose, capability, configured, serves, license, ...now }: GroupStatus): Entry {
+  const { bytes, memory, state, progress, reason } = now;
+  const facts = { id, title, purpose, capability, configured, model: serves, license, command: nameSetup(id) };
+  return { ...facts, bytes, memory_bytes: memory, state, progress, reason: shorten(reason, longestReason) };
 }
 
 function inProgress(id: string): ProblemError {

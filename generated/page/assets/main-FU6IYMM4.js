@@ -1,0 +1,1 @@
+import"./chunk-TFD4BGKT.js";

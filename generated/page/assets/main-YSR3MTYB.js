@@ -1,1 +1,0 @@
-import"./chunk-PNMH5RUB.js";
