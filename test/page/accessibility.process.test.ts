@@ -437,6 +437,7 @@ describeWith(programs, 'the page', () => {
     expect(order).toEqual([
       'Skip to the message',
       'New conversation',
+      'Transcribe a file',
       'Search conversations',
       'Good morning',
       'Delete “Good morning”',

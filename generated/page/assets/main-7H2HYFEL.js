@@ -1,0 +1,1 @@
+import"./chunk-BPJJISD7.js";

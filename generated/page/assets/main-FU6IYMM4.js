@@ -1,1 +1,0 @@
-import"./chunk-TFD4BGKT.js";
