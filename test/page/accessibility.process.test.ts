@@ -32,6 +32,16 @@ const cutOff = ({ page }: UserPage) =>
     .filter((one) => one.scrollWidth > one.clientWidth || one.getBoundingClientRect().right > innerWidth)
     .map(({ textContent }) => textContent)`);
 
+/** Pairs of things in one part of the page that cover each other. */
+const overlaps = ({ page }: UserPage) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('.top, .bottom, .question')].flatMap((part) => {
+    const all = [...part.querySelectorAll('button, .sign, .bubble')].filter((one) => one.checkVisibility());
+    const boxes = all.map((one) => one.getBoundingClientRect());
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return all.flatMap((one, at) => all.slice(at + 1).flatMap((other, next) =>
+      meet(boxes[at], boxes[at + 1 + next]) ? [one.textContent + ' / ' + other.textContent] : []));
+  })`);
+
 const everything = [
   'think: of everything',
   'read aloud: one',
@@ -395,6 +405,25 @@ describeWith(programs, 'the page', () => {
       await checkEverywhere(page);
       await page.page.setViewportSize(desktop);
       await page.page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+    }
+  });
+
+  test('covers nothing with anything else, beside a long question and at a zoom of 200 %', async () => {
+    const page = await open();
+    await page.send('A long question. '.repeat(30));
+    await page.answer();
+    const edit = page.button(/^Edit/);
+    await edit.hover();
+    const left = (await page.page.getByRole('log').boundingBox())!.x;
+    expect((await edit.boundingBox())!.x).toBeGreaterThan(left);
+    for (const viewport of [
+      { width: 1280, height: 720 },
+      { width: 640, height: 360 },
+      { width: 390, height: 844 },
+    ]) {
+      await page.page.setViewportSize(viewport);
+      await page.page.locator('.top h1').waitFor({ state: 'attached' });
+      expect(await overlaps(page)).toEqual([]);
     }
   });
 
