@@ -1,6 +1,7 @@
 /**
- * Synthesizes tones that encode the text, so that the transcription of the sandbox reads it back. A speed of 2, which
- * is the fastest, halves their length. The first tones of a word name the voice; instructions change it.
+ * Speaks in tones that carry the text, so that the transcription of the sandbox reads it back. A speed of 2, which is the
+ * fastest, halves their length. The first tones of a word name the voice; instructions change it. Half a second of silence before and
+ * after them is for microphones that record late, and ends a turn.
  */
 import { EngineError, type EngineContext, type SpeechCall, type SpeechEngine } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
@@ -54,10 +55,12 @@ async function* speak(
 ): AsyncGenerator<Int16Array> {
   const soundOf = createTones(speed);
   const between = silenceBetween(speed);
-  yield between;
+  const around = new Int16Array(5 * between.length);
+  yield around;
   for (const burst of bursts) {
     if (delayMs > 0) await pause(delayMs, signal);
     yield soundOf(burst);
     yield between;
   }
+  yield around;
 }

@@ -29,10 +29,10 @@ describe('the sandbox', () => {
     ]);
   });
 
-  it('speaks the same every time: 50 ms a byte, 100 ms around and between words', async () => {
+  it('speaks the same every time: 50 ms a byte, 100 ms between words, half a second around them', async () => {
     const { sound } = await speak({ text: 'ab, cdef!', format: 'wav' });
     const ms = samplesOf(sound).length / 16;
-    expect(ms).toBe(100 + (3 + 2) * 50 + 100 + (5 + 2) * 50 + 100);
+    expect(ms).toBe(500 + (3 + 2) * 50 + 100 + (5 + 2) * 50 + 100 + 500);
     expect((await speak({ text: 'ab, cdef!', format: 'wav' })).sound.equals(sound)).toBe(true);
   });
 
