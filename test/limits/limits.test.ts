@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { multipart, multipartType, recording } from '../api/support/forms.ts';
-import { breakListings } from '../contract/support/defect.ts';
 import { createApi, type Answer } from '../support/http.ts';
 import { streamReader } from '../support/open-stream.ts';
 import type { TestServiceOptions } from '../support/service.ts';
@@ -37,12 +36,12 @@ const stateOf = ({ headers }: Pick<Answer, 'headers'>, name: string) =>
   parseList(headers.get('ratelimit') ?? '').find(({ value }) => value === name)?.parameters;
 
 describe('requestsPerMinute', () => {
-  it('rejects the 61st request in a minute, in either API', async () => {
-    const { get } = await serve({ app: { requestsPerMinute: 60 } });
-    for (let count = 1; count <= 60; count += 1) {
+  it('rejects the third request in a minute, in either API', async () => {
+    const { get } = await serve({ app: { requestsPerMinute: 2 } });
+    for (let count = 1; count <= 2; count += 1) {
       const answer = await get(count % 2 === 0 ? '/api/v1/models' : '/v1/models');
       expect(answer.status).toBe(200);
-      expect(stateOf(answer, 'requests')).toMatchObject({ r: 60 - count });
+      expect(stateOf(answer, 'requests')).toMatchObject({ r: 2 - count });
     }
     const native = await get('/api/v1/models');
     const seconds = Number(native.headers.get('retry-after'));
@@ -53,7 +52,7 @@ describe('requestsPerMinute', () => {
       violated_policies: ['requests'],
     });
     expect(parseList(native.headers.get('ratelimit-policy')!)).toEqual([
-      { value: 'requests', parameters: { q: 60, w: 60 } },
+      { value: 'requests', parameters: { q: 2, w: 60 } },
     ]);
     expect(stateOf(native, 'requests')).toMatchObject({ r: 0 });
     expect(seconds).toBeGreaterThanOrEqual(Number(stateOf(native, 'requests')?.t));
@@ -62,7 +61,7 @@ describe('requestsPerMinute', () => {
     expect(openai.status).toBe(429);
     expect(openai.error).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' });
     expect(Object.fromEntries(openai.headers)).toMatchObject({
-      'x-ratelimit-limit-requests': '60',
+      'x-ratelimit-limit-requests': '2',
       'x-ratelimit-remaining-requests': '0',
       'x-ratelimit-reset-requests': expect.stringMatching(/^\d+s$/) as string,
     });
@@ -110,15 +109,6 @@ describe('concurrentRequests', () => {
     held.release();
     expect((await first).status).toBe(200);
     expect(stateOf(await first, 'concurrent')).toEqual({ r: 0 });
-  });
-
-  it('releases the slot of a handler that crashes', async () => {
-    const { get, service } = await serve({ app: { concurrentRequests: 1 } });
-    {
-      using _defect = breakListings(service);
-      for (let count = 0; count < 3; count += 1) expect((await get('/api/v1/models')).status).toBe(500);
-    }
-    expect((await get('/api/v1/models')).status).toBe(200);
   });
 
   it('releases the slot of a request that fails, and of a client that disconnects', async () => {
@@ -178,16 +168,12 @@ describe('tokensPerDay', () => {
     expect(stateOf(await post('/api/v1/chat', hello('half-reported')), 'tokens')).toMatchObject({ r: 100 - 7 - 3 });
   });
 
-  it.each([
-    ['/api/v1/chat/stream', {}],
-    ['/v1/chat/completions', { stream: true }],
-  ])('estimates what a stream at %s has delivered to a client that disconnects', async (path, more) => {
+  it('estimates what a stream has delivered to a client that disconnects', async () => {
     const { post, service } = await serve({ app: { tokensPerDay: 200 } });
     const held = hold();
     const leaving = new AbortController();
-    const headers = { 'content-type': 'application/json', ...as('app') };
-    const body = JSON.stringify({ ...hello('untold'), ...more });
-    const stream = await fetch(`${service.url}${path}`, { method: 'POST', headers, body, signal: leaving.signal });
+    const init = { headers: as('app'), signal: leaving.signal };
+    const stream = await service.post('/chat/stream', hello('untold'), init);
     await held.wait(1);
     leaving.abort();
     await expect(stream.text()).rejects.toThrow();

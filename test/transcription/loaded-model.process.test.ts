@@ -21,8 +21,8 @@ const text = 'alpha über';
 const formOf = (model: string, value: Uint8Array) =>
   multipart({ name: 'model', value: model }, { name: 'file', value, filename: 'memo.wav' });
 
-/** Four minutes: the program is at work for seconds. Each half minute but the last has a word at its start. */
-const [window, windows] = [30 * rate, 8];
+/** Three minutes: the program is busy for seconds. Each half minute but the last has a word at its start. */
+const [window, windows] = [30 * rate, 6];
 function longWav(silentWindows = 0): Buffer {
   const samples = new Int16Array(window * (windows + silentWindows));
   for (let index = 0; index < windows - 1; index++) {
@@ -172,7 +172,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a loaded model', (programs) => {
 
     test('that takes too long is ended at its deadline', async () => {
       const { service } = await start({}, { env: { TRANSCRIBE_TIMEOUT: '3' } });
-      expect(await transcribe(service, {}, longWav(3.5 * windows))).toMatchObject({
+      expect(await transcribe(service, {}, longWav(28))).toMatchObject({
         status: 504,
         code: 'engine-timeout',
       });

@@ -1,5 +1,5 @@
 /** Local transcriptions wait in a bounded line, and everything else stays responsive. */
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { failureCode, transcriptionDoors, upload } from '../support/local-service.ts';
 import { anyAlive, atWork, startMisbehavingService } from '../support/misbehaving.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -21,34 +21,17 @@ async function startFullService() {
   return { service, callers, programs, probe };
 }
 
-describe('a full queue', () => {
-  test.each(Object.entries(transcriptionDoors))(
-    'rejects with 503 overloaded and Retry-After: %s',
-    async (_door, to) => {
-      const { service } = await startFullService();
-      const response = await upload(service, recording, to);
-      expect(response.status).toBe(503);
-      expect(await failureCode(response)).toBe('overloaded');
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    },
-  );
-
-  test('makes the availability busy, but still available', async () => {
-    const { probe } = await startFullService();
-    expect(await probe()).toMatchObject({ available: true, code: 'busy' });
-  });
-
-  test('admits the next one after a disconnect', async () => {
-    const { callers, probe } = await startFullService();
-    callers[1]?.abort();
-    await expect.poll(async () => (await probe()).code).toBe('ready');
-  });
-
-  test('advances when the running one disconnects', async () => {
-    const { service, callers, programs, probe } = await startFullService();
-    callers[0]?.abort();
-    await expect.poll(async () => (await probe()).code).toBe('ready');
-    await expect.poll(() => anyAlive(programs)).toBe(false);
-    expect(await atWork(service, 'whisper-cli')).toHaveLength(1);
-  });
+test('a full queue rejects with 503 overloaded and Retry-After in every API, and advances when the running one leaves', async () => {
+  const { service, callers, programs, probe } = await startFullService();
+  expect(await probe()).toMatchObject({ available: true, code: 'busy' });
+  for (const way of Object.values(transcriptionDoors)) {
+    const response = await upload(service, recording, way);
+    expect(response.status).toBe(503);
+    expect(await failureCode(response)).toBe('overloaded');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  }
+  callers[0]?.abort();
+  await expect.poll(async () => (await probe()).code).toBe('ready');
+  await expect.poll(() => anyAlive(programs)).toBe(false);
+  expect(await atWork(service, 'whisper-cli')).toHaveLength(1);
 });
