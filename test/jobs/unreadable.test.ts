@@ -6,7 +6,7 @@ import { inspectJobs } from '../../src/jobs/directory.ts';
 import type { TestService } from '../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { create, end, eventsOf, read, remove } from './support/jobs.ts';
-import { brokenOff, change, overIn, setAsideIn, start } from './support/restart.ts';
+import { allOverIn, brokenOff, change, setAsideIn, start } from './support/restart.ts';
 import { speechOf, textOf } from './support/speech.ts';
 
 const databaseOf = (dataDir: string) => join(dataDir, 'jobs/jobs.sqlite');
@@ -14,7 +14,7 @@ const readyz = async ({ url }: TestService) => (await fetch(`${url}/readyz`)).js
 const errorsOf = ({ log }: TestService) => log.filter(({ level }) => level >= 40).map(({ msg }) => msg);
 
 describe('a record', () => {
-  test.each([
+  const records = [
     ['is not an object', `'[]'`],
     ['is not JSON', `'{'`],
     ['is that of another job', `json_set(record, '$.id', 'another')`],
@@ -30,16 +30,25 @@ describe('a record', () => {
       'has failed with a problem that is none',
       `json_set(record, '$.status', 'failed', '$.endedAt', 0, '$.problem', json('{}'))`,
     ],
-  ])('that %s costs its job, which is set aside', async (_what, record) => {
+  ] as const;
+
+  // A caller has eight jobs at most.
+  test.each([
+    ['the first half', records.slice(0, 6)],
+    ['the others', records.slice(6)],
+  ])('that cannot be read costs its job, which is set aside: %s', async (_which, broken) => {
     const dataDir = await temporaryDirectory();
-    const { good, bad } = await brokenOff(dataDir);
-    change(databaseOf(dataDir), `UPDATE jobs SET record = ${record} WHERE id = '${bad.id}'`);
+    const { good, others } = await brokenOff(dataDir, broken.length);
+    for (const [index, [, record]] of broken.entries())
+      change(databaseOf(dataDir), `UPDATE jobs SET record = ${record} WHERE id = '${others[index]!.id}'`);
     await using service = await start(dataDir);
-    await expect(read(service, bad.id)).rejects.toThrow(/^404 /);
+    for (const [index, [what]] of broken.entries())
+      await expect(read(service, others[index]!.id), what).rejects.toThrow(/^404 /);
     expect((await end(service, good.id)).result?.text).toBe(textOf(20));
     expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
-    expect(await setAsideIn(dataDir)).toEqual(['job.json', `recordings/${bad.id}/upload`]);
-    expect(errorsOf(service)).toEqual(['a transcription job cannot be read and is set aside']);
+    const kept = others.flatMap(({ id }) => ['job.json', `recordings/${id}/upload`]);
+    expect(await setAsideIn(dataDir)).toEqual(kept.toSorted());
+    expect(errorsOf(service)).toEqual(broken.map(() => 'a transcription job cannot be read and is set aside'));
   });
 
   test('whose id is a path removes nothing outside of the recordings', async () => {
@@ -75,22 +84,22 @@ describe('a part', () => {
     expect(errorsOf(service)).toEqual(['parts of a transcription job cannot be read and are removed']);
   });
 
-  test.each(parts)('that %s ends a job that was over with a problem', async (_what, part) => {
+  test('that cannot be read ends a job that was over with a problem', async () => {
     const dataDir = await temporaryDirectory();
-    const { id } = await overIn(dataDir);
-    change(databaseOf(dataDir), `UPDATE parts SET part = ${part}`);
+    const jobs = await allOverIn(dataDir, parts.length);
+    for (const [index, [, part]] of parts.entries())
+      change(databaseOf(dataDir), `UPDATE parts SET part = ${part} WHERE job = '${jobs[index]!.id}'`);
     for (const _start of ['first', 'second']) {
       await using service = await start(dataDir);
-      const { status, problem, result } = await read(service, id);
-      expect({ status, code: problem?.code, result }).toEqual({
-        status: 'failed',
-        code: 'internal-error',
-        result: null,
-      });
-      expect((await eventsOf(service, id)).at(-1)?.type).toBe('transcription.failed');
+      for (const [index, [what]] of parts.entries()) {
+        const { status, problem, result } = await read(service, jobs[index]!.id);
+        const seen = { status, code: problem?.code, result };
+        expect(seen, what).toEqual({ status: 'failed', code: 'internal-error', result: null });
+        expect((await eventsOf(service, jobs[index]!.id)).at(-1)?.type).toBe('transcription.failed');
+      }
     }
     await using service = await start(dataDir);
-    expect((await remove(service, id)).status).toBe(204);
+    for (const { id } of jobs) expect((await remove(service, id)).status).toBe(204);
     expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
   });
 });

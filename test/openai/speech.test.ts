@@ -113,8 +113,8 @@ describe('with the sandbox', () => {
     expect((await create({ backend: 'x', user: 'ada', stream_format: 'audio' })).status).toBe(200);
   });
 
-  test('32000 characters are spoken', async () => {
-    const response = await create({ input: '😀'.repeat(32_000), response_format: 'wav' });
+  test('32000 characters are spoken, of which some are two UTF-16 units', async () => {
+    const response = await create({ input: '😀'.repeat(10) + 'x'.repeat(31_990), response_format: 'wav' });
     expect(response.status).toBe(200);
     await response.body?.cancel();
   });

@@ -9,6 +9,9 @@ import { serveSandbox } from './support.ts';
 
 const sandbox = serveSandbox();
 
+/** tones.unit.test.ts has the others. */
+const some = sentences.slice(0, 3);
+
 async function speak(path: string, request: object): Promise<Buffer> {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`${sandbox.service.url}${path}`, {
@@ -38,7 +41,7 @@ const asWav = (pcm: Buffer) => Buffer.concat([wavHeader(pcm.length, pcmFormat.sa
 
 describe('the same text comes back', () => {
   it.each(['mp3', 'wav', 'ogg', 'pcm'])('from %s of /api/v1', async (format) => {
-    for (const text of sentences) {
+    for (const text of some) {
       const spoken = await speak('/api/v1/tts', { text, format });
       const sound = format === 'pcm' ? asWav(spoken) : spoken;
       expect((await transcribe('/api/v1/transcribe', sound)).text).toBe(text);
@@ -46,8 +49,8 @@ describe('the same text comes back', () => {
   });
 
   it.each(['mp3', 'wav', 'pcm'])('from %s of /v1, at half and twice the speed', async (format) => {
-    for (const [index, input] of sentences.entries()) {
-      const request = { model: 'tts-1', voice: 'alloy', input, response_format: format, speed: [0.5, 1, 2][index % 3] };
+    for (const [index, input] of some.entries()) {
+      const request = { model: 'tts-1', voice: 'alloy', input, response_format: format, speed: [0.5, 1, 2][index] };
       const spoken = await speak('/v1/audio/speech', request);
       const sound = format === 'pcm' ? asWav(spoken) : spoken;
       expect((await transcribe('/v1/audio/transcriptions', sound, { model: 'whisper-1' })).text).toBe(input);

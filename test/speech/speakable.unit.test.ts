@@ -257,7 +257,7 @@ test.each(['🙂🙂', '```\ncode\n```', '![a](b)', 'https://e.org', '---', '�
   },
 );
 
-describe('a million hostile characters take linear time', () => {
+describe('400,000 hostile characters take linear time', () => {
   const units = [
     ...[
       '*',
@@ -283,6 +283,6 @@ describe('a million hostile characters take linear time', () => {
     ...['\u0301\u0323', '[1]', '[1,', '[1][', '<tool_call> a', ' \\', '**a', '\n- a', '\n|a|b|'],
   ];
   test.each(units)('%j', { timeout: 60_000 }, (unit) => {
-    expect(speakable(`${unit.repeat(1_000_000 / unit.length)})`).length).toBeLessThanOrEqual(1_200_000);
+    expect(speakable(`${unit.repeat(400_000 / unit.length)})`).length).toBeLessThanOrEqual(480_000);
   });
 });

@@ -41,17 +41,27 @@ export function change(path: string, sql: string): void {
 
 /** A job that is over, of a service that has ended. */
 export async function overIn(dataDir: string): Promise<JobView> {
-  await using service = await start(dataDir);
-  return await end(service, (await create(service, speechOf(4))).id);
+  const [job] = await allOverIn(dataDir, 1);
+  return job!;
 }
 
-/** Jobs of a service that has ended before they were over. */
-export async function brokenOff(dataDir: string): Promise<{ readonly good: JobView; readonly bad: JobView }> {
+/** So many. */
+export async function allOverIn(dataDir: string, count: number): Promise<JobView[]> {
+  await using service = await start(dataDir);
+  const jobs: JobView[] = [];
+  while (jobs.length < count) jobs.push(await end(service, (await create(service, speechOf(4))).id));
+  return jobs;
+}
+
+/** Jobs of a service that has ended before they were over: one with a part, and so many others, of which `bad` is one. */
+export async function brokenOff(dataDir: string, count = 1) {
   using held = holdPart(2);
   await using service = await start(dataDir);
-  const [good, bad] = [await create(service, speechOf(20)), await create(service, speechOf(4))];
+  const good = await create(service, speechOf(20));
+  const others: JobView[] = [];
+  while (others.length < count) others.push(await create(service, speechOf(4)));
   await held.reached;
-  return { good, bad };
+  return { good, bad: others[0]!, others };
 }
 
 /** The files that are set aside, without the name of their folder. */
