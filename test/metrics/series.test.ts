@@ -5,7 +5,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { readSeries } from './support.ts';
 
 /** SERIES_REQUESTS=10000 takes ten seconds of processor time. */
-const requests = Number(process.env.SERIES_REQUESTS ?? 2_000);
+const requests = Number(process.env.SERIES_REQUESTS ?? 900);
 const first = 100;
 const concurrent = 32;
 
@@ -90,5 +90,5 @@ it(`does not grow after the first ${first} of ${requests} requests with random p
   agent.destroy();
   const after = [...(await readSeries(service)).keys()].sort();
   expect(after).toEqual(before);
-  for (const status of [200, 400, 404, 405, 422, 429]) expect(statuses.get(status), String(status)).toBeGreaterThan(50);
+  for (const status of [200, 400, 404, 405, 422, 429]) expect(statuses.get(status), String(status)).toBeGreaterThan(20);
 }, 600_000);

@@ -127,10 +127,10 @@ test('reasoning that the provider also sends apart is shown once', () => {
   expect(read([thinks('Hm.'), says('Hm.\n'), says('</think>'), says('Hi.')])).toMatchObject(once);
 });
 
-test('a million pieces of white space are read in linear time', () => {
-  const space = Array.from({ length: 1_000_000 }, () => says(' '));
+test('200,000 pieces of white space are read in linear time', () => {
+  const space = Array.from({ length: 200_000 }, () => says(' '));
   const answer = [says('<think>'), ...space, says('a'), ...space, says('b</think>'), ...space, says('c')];
-  expect(read([...space, ...answer])).toMatchObject({ content: 'c', reasoning: `a${' '.repeat(1_000_000)}b` });
+  expect(read([...space, ...answer])).toMatchObject({ content: 'c', reasoning: `a${' '.repeat(200_000)}b` });
 });
 
 test.each([
