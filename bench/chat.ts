@@ -34,7 +34,7 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
   const contestants = {
     direct: directly(provider),
     ours: through(service),
-    door: through(service, '/v1/chat/completions'),
+    compatible: through(service, '/v1/chat/completions'),
     responses: through(service, '/v1/responses'),
     gateway,
     proxy,
@@ -60,16 +60,16 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
     },
     {
       what: '  the same through the OpenAI-compatible API',
-      measured: perSecond(rate(crowd.door)),
+      measured: perSecond(rate(crowd.compatible)),
       against: perSecond(rate(crowd.gateway)),
-      ratio: rate(crowd.door) / rate(crowd.gateway),
+      ratio: rate(crowd.compatible) / rate(crowd.gateway),
       goal: { atLeast: 2 },
     },
     {
       what: '  processor time of a chat through that API, against the native one',
-      measured: milliseconds(cost(crowd.door)),
+      measured: milliseconds(cost(crowd.compatible)),
       against: milliseconds(cost(crowd.ours)),
-      ratio: cost(crowd.door) / cost(crowd.ours),
+      ratio: cost(crowd.compatible) / cost(crowd.ours),
       goal: { atMost: 1.1 },
     },
     {
@@ -97,12 +97,12 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
   ];
 }
 
-type Contestants<T> = Record<'direct' | 'ours' | 'door' | 'responses' | 'gateway' | 'proxy', T>;
+type Contestants<T> = Record<'direct' | 'ours' | 'compatible' | 'responses' | 'gateway' | 'proxy', T>;
 
 function over<T>(servers: Contestants<ChatServer>, make: (server: ChatServer) => T): Contestants<T> {
-  const { direct, ours, door, responses, gateway, proxy } = servers;
+  const { direct, ours, compatible, responses, gateway, proxy } = servers;
   return {
-    ...{ direct: make(direct), ours: make(ours), door: make(door), responses: make(responses) },
+    ...{ direct: make(direct), ours: make(ours), compatible: make(compatible), responses: make(responses) },
     ...{ gateway: make(gateway), proxy: make(proxy) },
   };
 }

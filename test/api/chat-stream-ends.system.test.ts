@@ -1,4 +1,4 @@
-/** What becomes of a chat, through either door, when its caller leaves, stops reading, or the service ends. */
+/** What becomes of a chat, through either API, when its caller leaves, stops reading, or the service ends. */
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -149,7 +149,7 @@ describe('a reader that stops reading', () => {
     expect(said(service, 'aborted')).toEqual([]);
   });
 
-  it('pauses the engine through the OpenAI-compatible door, too', async () => {
+  it('pauses the engine through the OpenAI-compatible API, too', async () => {
     const service = await start();
     const { path } = variants['streaming OpenAI']!;
     const sending = request(`${service.url}${path}`, { method: 'POST', agent: false, headers: json });

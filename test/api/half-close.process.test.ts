@@ -1,4 +1,4 @@
-/** A bare FIN counts as a disconnect, since it cannot be told from a full close: everything of the request ends, through either door. */
+/** A bare FIN counts as a disconnect, since it cannot be told from a full close: everything of the request ends, through either API. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chatOf, content, scripted, stepStarted, type Script } from '../chat/support/script.ts';
 import { startSpeechService } from '../speech/support.ts';

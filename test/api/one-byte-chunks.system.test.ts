@@ -1,4 +1,4 @@
-/** A body in chunks of one byte, at either door: each chunk as a Buffer of its own would take 200 times its size. */
+/** A body in chunks of one byte, in either API: each chunk as a Buffer of its own would take 200 times its size. */
 import { expect, it, vi } from 'vitest';
 import { startChildService } from '../support/child-service.ts';
 import { connectRaw, requestHead } from './support/raw-socket.ts';

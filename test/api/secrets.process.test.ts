@@ -131,7 +131,7 @@ const form = (path: string, model: string): Call => ({
 
 const messages = [{ role: 'user', content: secrets.chat }];
 
-/** Every operation that takes a text or a recording, on both doors. */
+/** Every operation that takes a text or a recording, in both APIs. */
 const operations: readonly Call[] = [
   json('/api/v1/chat', { messages }),
   json('/api/v1/chat/stream', { messages }),

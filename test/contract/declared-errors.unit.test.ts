@@ -82,12 +82,12 @@ function namesModel(operation: OperationObject, { resolve }: Contract): boolean 
   return parametersOf(operation).some(({ name }) => name === 'model') || hasModel(operation.requestBody?.content);
 }
 
-const doors = [
+const apis = [
   { contract: nativeContract, statusOf: (code: ProblemCode) => problems[code].status },
   { contract: openaiContract, statusOf: (code: ProblemCode) => problems[code].openai.status },
 ];
 
-describe.each(doors)('$contract.root', ({ contract, statusOf }) => {
+describe.each(apis)('$contract.root', ({ contract, statusOf }) => {
   test.each([...contract.operations])('%s declares them', (_id, operation) => {
     const undeclared = Object.entries(shared).flatMap(([what, { isUsedBy, throws }]) =>
       isUsedBy(operation, contract)
@@ -99,7 +99,7 @@ describe.each(doors)('$contract.root', ({ contract, statusOf }) => {
 });
 
 test.each(Object.entries(shared))('some operations use %s', (_what, { isUsedBy }) => {
-  const users = doors.flatMap(({ contract }) =>
+  const users = apis.flatMap(({ contract }) =>
     [...contract.operations.values()].filter((one) => isUsedBy(one, contract)),
   );
   expect(users.length).toBeGreaterThan(4);

@@ -111,7 +111,7 @@ function* arraysOf(
 
 describe.each(Object.entries({ native: nativeContract, openai: openaiContract }))(
   'arrays of requests: %s',
-  (_door, contract) => {
+  (_api, contract) => {
     const arrays = [...contract.operations.values()].flatMap(({ operationId, requestBody }) =>
       Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
         [...arraysOf(schema, contract, { place: [], maxItems: undefined })].map((found) => ({

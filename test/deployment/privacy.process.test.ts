@@ -119,7 +119,7 @@ describeAsRoot('in a network that ends at this machine', () => {
       ['gives its words', 'good', { status: 200, body: { text: spoken.text, language: 'german' } }],
       ['that fails says so', 'fails', { status: 500, body: { error: { code: 'engine_failed' } } }],
       ['that cannot work says so', 'absent', { status: 503, body: { error: { code: 'model_unavailable' } } }],
-    ])('a local model %s through the OpenAI-compatible door, too', async (_how, model, expected) => {
+    ])('a local model %s through the OpenAI-compatible API, too', async (_how, model, expected) => {
       const before = calls();
       expect(await sendOpenAI(`model=${model}`, 'response_format=verbose_json')).toMatchObject(expected);
       expect(calls()).toBe(before);

@@ -136,7 +136,7 @@ interface Place {
   readonly path: string;
 }
 
-/** No operation, at the door whose shape the answer has: the target may be as damaged as the rest. */
+/** No operation, in the API whose shape the answer has: the target may be as damaged as the rest. */
 function anywhereAt(body: string): Place {
   return { method: 'GET', path: body.startsWith('{"error":') ? '/v1' : '/' };
 }

@@ -72,7 +72,7 @@ describeWith(['espeak-ng'], 'once it is installed', () => {
     expect((await service.post('/tts', { text: 'yes', model: 'local-voice', voice_id: 'de' })).status).toBe(422);
   });
 
-  test('through the OpenAI-compatible door, too', async () => {
+  test('through the OpenAI-compatible API, too', async () => {
     const { service } = await start({ VOICE_MODEL: await toneVoice() });
     const modelFor = async (model: string, voice: string) => {
       const body = JSON.stringify({ model, voice, input: 'yes' });

@@ -1,5 +1,5 @@
 /**
- * Requests over real sockets. Every answer is held against the generated document of its door before a test sees it:
+ * Requests over real sockets. Every answer is held against the generated document of its API before a test sees it:
  * declared status, media type, headers, body. It shares no code with the service's own check.
  */
 import { readFileSync } from 'node:fs';
@@ -102,7 +102,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-interface Door {
+interface CheckedApi {
   readonly prefix: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly readStream: (text: string, complain: (what: string) => Error) => readonly unknown[];
@@ -120,15 +120,15 @@ interface Failed {
 const ajv = new Ajv2020(ajvOptions);
 addFormats.default(ajv);
 
-function openDoor(prefix: string, file: string, parts: Pick<Door, 'readStream' | 'checkFailure'>): Door {
+function readApi(prefix: string, file: string, parts: Pick<CheckedApi, 'readStream' | 'checkFailure'>): CheckedApi {
   const text = readFileSync(new URL(`../../generated/${file}`, import.meta.url), 'utf8');
   const document = resolveAnswers(JSON.parse(text) as WrittenDocument);
   ajv.addSchema(document, prefix);
   return { prefix, paths: document.paths, ...parts };
 }
 
-const native = openDoor('/api/v1', 'openapi.json', { readStream: readEventStream, checkFailure: checkProblem });
-const openai = openDoor('/v1', 'openapi-compat.json', { readStream: readChunks, checkFailure: checkError });
+const native = readApi('/api/v1', 'openapi.json', { readStream: readEventStream, checkFailure: checkProblem });
+const openai = readApi('/v1', 'openapi-compat.json', { readStream: readChunks, checkFailure: checkError });
 
 function checkProblem({ status, headers, mediaType, body }: Failed, complain: (what: string) => Error): void {
   if (mediaType !== 'application/problem+json') throw complain(`its media type is "${mediaType}"`);
@@ -161,11 +161,11 @@ export function heldToContract(asked: { method: string; path: string }, answer: 
 
   const requestId = headers.get('x-request-id') ?? '';
   if (!uuid.test(requestId)) throw complain(`X-Request-Id is "${requestId}"`);
-  const door = /^\/+v1(?:[/?]|$)/.test(asked.path) ? openai : native;
-  const place = findOperation(asked, door);
+  const api = /^\/+v1(?:[/?]|$)/.test(asked.path) ? openai : native;
+  const place = findOperation(asked, api);
   const content = { mediaType, body: isEmpty ? undefined : body };
-  if (place && status !== 204) checkOperation({ door, place }, answer, content, complain);
-  if (status >= 400 && !isEmpty) door.checkFailure({ status, headers, mediaType, body }, complain);
+  if (place && status !== 204) checkOperation({ api, place }, answer, content, complain);
+  if (status >= 400 && !isEmpty) api.checkFailure({ status, headers, mediaType, body }, complain);
   return {
     status,
     headers,
@@ -185,7 +185,7 @@ export function heldToContract(asked: { method: string; path: string }, answer: 
 /** Where the operation stands in the document; of a method that the path does not know, any of the path's. */
 function findOperation(
   { method, path }: { method: string; path: string },
-  { prefix, paths }: Door,
+  { prefix, paths }: CheckedApi,
 ): readonly string[] | undefined {
   const [wanted = ''] = path.split('?');
   const found = Object.keys(paths).find((template) => {
@@ -199,27 +199,27 @@ function findOperation(
 }
 
 function checkOperation(
-  { door, place }: { readonly door: Door; readonly place: readonly string[] },
+  { api, place }: { readonly api: CheckedApi; readonly place: readonly string[] },
   { status, headers, text }: Unchecked,
   { mediaType, body }: { readonly mediaType: string; readonly body: unknown },
   complain: (what: string) => Error,
 ): void {
   const [, path, method] = place;
-  const response = door.paths[path!]![method!]!.responses[String(status)];
+  const response = api.paths[path!]![method!]!.responses[String(status)];
   if (!response) throw complain('the contract does not declare this status');
   if (response.content?.[mediaType] === undefined) throw complain(`it does not declare the media type "${mediaType}"`);
   for (const [name, { required, schema }] of Object.entries(response.headers ?? {})) {
     const value = headers.get(name);
     if (value === null && required) throw complain(`the header ${name} is missing`);
-    const rule = schema.$ref === undefined ? schema : `${door.prefix}${schema.$ref}`;
+    const rule = schema.$ref === undefined ? schema : `${api.prefix}${schema.$ref}`;
     const isValid: boolean = value === null || ajv.validate(rule, value);
     if (!isValid) throw complain(`the header ${name} is "${value}"`);
   }
   const isStream = mediaType === 'text/event-stream';
   if (body === undefined || !(isStream || jsonTypes.test(mediaType))) return;
   const pointer = [...place, 'responses', String(status), 'content', mediaType, 'schema'].map(escapeSegment).join('/');
-  for (const value of isStream ? door.readStream(text, complain) : [body]) {
-    const violations = violationsOf(`${door.prefix}#/${encodeURI(pointer)}`, value);
+  for (const value of isStream ? api.readStream(text, complain) : [body]) {
+    const violations = violationsOf(`${api.prefix}#/${encodeURI(pointer)}`, value);
     if (violations !== undefined) throw complain(`its body ${violations}`);
   }
 }

@@ -41,7 +41,7 @@ export interface UploadOptions {
   readonly type?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Below /api/v1, or the whole path of the other door (`/v1/...`). Default: /transcribe. */
+  /** Below /api/v1, or the whole path of the other API (`/v1/...`). Default: /transcribe. */
   readonly path?: string;
 }
 
@@ -59,15 +59,15 @@ export async function upload(
   return path.startsWith('/v1/') ? fetch(service.url + path, init) : service.api(path, init);
 }
 
-/** The ways to send a recording, through both doors. */
-export const transcriptionDoors: Readonly<Record<string, Pick<UploadOptions, 'path' | 'fields'>>> = {
+/** The ways to send a recording, through both APIs. */
+export const transcriptionWays: Readonly<Record<string, Pick<UploadOptions, 'path' | 'fields'>>> = {
   native: { path: '/transcribe' },
   'streaming native': { path: '/transcribe/stream' },
   OpenAI: { path: '/v1/audio/transcriptions' },
   'streaming OpenAI': { path: '/v1/audio/transcriptions', fields: { stream: 'true' } },
 };
 
-/** The code of a failure through either door, as the native one writes it. */
+/** The code of a failure through either API, as the native one writes it. */
 export async function failureCode(response: Response): Promise<string | undefined> {
   const { code, error } = (await response.json()) as { code?: string; error?: { code: string } };
   return code ?? error?.code.replaceAll('_', '-');

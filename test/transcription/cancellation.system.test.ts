@@ -1,6 +1,6 @@
 /** When its caller leaves, its deadline passes or the service ends, nothing works on a recording any more. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { decoders, failureCode, transcriptionDoors, upload } from '../support/local-service.ts';
+import { decoders, failureCode, transcriptionWays, upload } from '../support/local-service.ts';
 import { anyAlive, atWork, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
 import { until } from '../support/processes.ts';
 import type { TestService } from '../support/service.ts';
@@ -23,12 +23,12 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestService
 
 const goneInTime = (gone: () => boolean | Promise<boolean>) => until('nothing of it is left', gone, limitMs);
 
-type Way = keyof typeof transcriptionDoors;
+type Way = keyof typeof transcriptionWays;
 
 /** Each stage once, and the last through every API. */
 const ways: readonly (readonly [stage: keyof typeof stages, way: Way])[] = [
   ['decoding', 'native'],
-  ...Object.keys(transcriptionDoors).map((way) => ['transcribing', way] as const),
+  ...Object.keys(transcriptionWays).map((way) => ['transcribing', way] as const),
 ];
 const shutdowns: typeof ways = [
   ['decoding', 'OpenAI'],
@@ -38,7 +38,7 @@ const shutdowns: typeof ways = [
 describe('while a program works', () => {
   test.each(ways)('a disconnect ends it: %s, %s', async (stage, way) => {
     const { env, program } = stages[stage];
-    const options = transcriptionDoors[way];
+    const options = transcriptionWays[way];
     const service = await start(env);
     const caller = new AbortController();
     const left = expect(upload(service, recording, { ...options, signal: caller.signal })).rejects.toThrow();
@@ -53,7 +53,7 @@ describe('while a program works', () => {
 
   test.each(shutdowns)('shutdown ends it with 503: %s, %s', async (stage, way) => {
     const { env, program } = stages[stage];
-    const options = transcriptionDoors[way];
+    const options = transcriptionWays[way];
     const service = await start(env);
     const answer = upload(service, recording, options);
     const programs = await atWork(service, program);
@@ -71,7 +71,7 @@ test('the timeout (TRANSCRIBE_TIMEOUT) ends the programs of either stage with 50
   await Promise.all(
     shutdowns.map(async ([stage, way]) => {
       const { env, program } = stages[stage];
-      const options = transcriptionDoors[way]!;
+      const options = transcriptionWays[way]!;
       // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
       const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
       const answer = upload(service, recording, options);
@@ -87,7 +87,7 @@ test('the timeout (TRANSCRIBE_TIMEOUT) ends the programs of either stage with 50
 });
 
 test.each<Way>(['native', 'streaming OpenAI'])('a disconnect in the queue frees the slot: %s', async (way) => {
-  const options = transcriptionDoors[way];
+  const options = transcriptionWays[way];
   const service = await start({});
   const [first, second] = [new AbortController(), new AbortController()];
   /** A stream begins when its caller is told the place in the queue. */

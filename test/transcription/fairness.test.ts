@@ -108,8 +108,8 @@ describe('five uploads of one caller are transcribed beside forty of another', (
   test.each([
     ['the greedy one streams', { path: '/api/v1/transcribe/stream' }, {}],
     ['the quiet one streams', {}, { path: '/api/v1/transcribe/stream' }],
-    ['the greedy one comes through the other door', { path: '/v1/audio/transcriptions' }, {}],
-    ['the quiet one comes through the other door', {}, { path: '/v1/audio/transcriptions' }],
+    ['the greedy one comes through the other API', { path: '/v1/audio/transcriptions' }, {}],
+    ['the quiet one comes through the other API', {}, { path: '/v1/audio/transcriptions' }],
     ['both do', { path: '/v1/audio/transcriptions' }, { path: '/v1/audio/transcriptions' }],
   ])('when %s', async (_who, ofGreedy: Partial<Caller>, ofQuiet: Partial<Caller>) => {
     const greedy = { ...withKey('a-greedy-key'), ...ofGreedy };

@@ -1,6 +1,6 @@
 /** Local transcriptions wait in a bounded line, and everything else stays responsive. */
 import { expect, onTestFinished, test } from 'vitest';
-import { failureCode, transcriptionDoors, upload } from '../support/local-service.ts';
+import { failureCode, transcriptionWays, upload } from '../support/local-service.ts';
 import { anyAlive, atWork, startMisbehavingService } from '../support/misbehaving.ts';
 import { toneWav } from '../support/tone-model.ts';
 
@@ -24,7 +24,7 @@ async function startFullService() {
 test('a full queue rejects with 503 overloaded and Retry-After in every API, and advances when the running one leaves', async () => {
   const { service, callers, programs, probe } = await startFullService();
   expect(await probe()).toMatchObject({ available: true, code: 'busy' });
-  for (const way of Object.values(transcriptionDoors)) {
+  for (const way of Object.values(transcriptionWays)) {
     const response = await upload(service, recording, way);
     expect(response.status).toBe(503);
     expect(await failureCode(response)).toBe('overloaded');

@@ -296,12 +296,12 @@ describe('a callback that an engine uses wrongly in a timer', () => {
   };
   const paths = { native: '/api/v1/transcribe/stream', openai: '/v1/audio/transcriptions' } as const;
 
-  async function stream(service: TestService, door: keyof typeof paths): Promise<string> {
+  async function stream(service: TestService, api: keyof typeof paths): Promise<string> {
     const form = new FormData();
     form.set('file', new File([await readFile(spokenWords)], 'words.wav'));
     form.set('model', 'bad-model');
-    if (door === 'openai') form.set('stream', 'true');
-    const answer = await fetch(service.url + paths[door], { method: 'POST', body: form });
+    if (api === 'openai') form.set('stream', 'true');
+    const answer = await fetch(service.url + paths[api], { method: 'POST', body: form });
     return answer.text();
   }
 
@@ -313,7 +313,7 @@ describe('a callback that an engine uses wrongly in a timer', () => {
     await expectOthersWork(service, 'transcription');
   });
 
-  it('fails a stream of the other door', async () => {
+  it('fails a stream of the other API', async () => {
     const service = await start(engine('transcription', reporting(reports['a negative time'])));
     expect(await stream(service, 'openai')).toContain('"code":"engine_failed"');
   });

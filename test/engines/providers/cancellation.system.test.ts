@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { answers, type Behavior } from '../../support/provider.ts';
-import { failureCode, transcriptionDoors, upload } from '../../support/local-service.ts';
+import { failureCode, transcriptionWays, upload } from '../../support/local-service.ts';
 import type { TestService } from '../../support/service.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { fineAnswer, recording } from '../hosted-stt/support.ts';
@@ -18,9 +18,9 @@ const long = 'First comes one sentence that is long. Then a second one that is a
 type Send = (service: TestService, signal?: AbortSignal) => Promise<Response>;
 
 const uploads =
-  (door: keyof typeof transcriptionDoors, bytes = recording): Send =>
+  (way: keyof typeof transcriptionWays, bytes = recording): Send =>
   (service, signal) =>
-    upload(service, bytes, { ...transcriptionDoors[door], ...(signal && { signal }) });
+    upload(service, bytes, { ...transcriptionWays[way], ...(signal && { signal }) });
 
 const posts =
   (path: string, body: object): Send =>
