@@ -73,7 +73,7 @@ export class Catalog {
   /** `memoryOf` returns the memory of the loaded model, from the size of its files. */
   asset(
     id: string,
-    place: Place,
+    place: HasDataDir,
     mirror: string | undefined,
     { isReady, memoryOf }: Pick<Asset, 'isReady'> & { readonly memoryOf: (bytes: number) => number },
   ): FilesAsset {

@@ -24,7 +24,10 @@ export function toModel(options: ModelOptions, mirror: string | undefined, conte
   const inspect = async () => checkLanguage(options.language, folder, await judge());
   const name = catalog.ids.find((id) => catalog.pathOf(id, context) === folder);
   const isReady = async () => (await inspect()).ok;
-  const downloads = name === undefined ? [] : [catalog.asset(name, context, mirror, { isReady, memoryOf: (bytes) => needOf({ bytes }) })];
+  const downloads =
+    name === undefined
+      ? []
+      : [catalog.asset(name, context, mirror, { isReady, memoryOf: (bytes) => needOf({ bytes }) })];
   return { ...options, folder, inspect, downloads };
 }
 

@@ -110,10 +110,10 @@ export class Preparations implements AsyncDisposable {
   }
 }
 
-function toEntry({ id, title, purpose, capability, configured, serves, license, ...now }: GroupStatus): Entry {
+function toEntry({ id, title, purpose, capability, configured, serves, license, ...now }: GroupStatus): Preparation {
   const { bytes, memory, state, progress, reason } = now;
   const facts = { id, title, purpose, capability, configured, model: serves, license, command: nameSetup(id) };
-  return { ...facts, bytes, memory_bytes: memory, state, progress, reason: shorten(reason, longestReason) };
+  return { ...facts, bytes, memory_bytes: memory, state, progress, reason: shorten(reason, maxReasonLength) };
 }
 
 function inProgress(id: string): ProblemError {
