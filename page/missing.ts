@@ -77,9 +77,9 @@ export function sizeOf(bytes: number | null): string {
 /** Beside the model, the machine needs some memory itself. */
 const shareForModels = 0.8;
 
-/** Whether a model fits the memory of the machine; "" if that is unknown. */
+/** Whether a model fits the memory of the machine; "" if that is unknown, as from an older service. */
 export function memoryText({ memory_bytes: needed }: Pick<Preparation, 'memory_bytes'>, machine: number): string {
-  if (needed === null) return '';
+  if (needed === null || !(needed > 0 && machine > 0)) return '';
   if (needed <= machine * shareForModels) return 'Fits this machine';
   return `Needs about ${sizeOf(needed)} of memory; this machine has ${sizeOf(machine)}`;
 }

@@ -173,6 +173,7 @@ describe('a failure', () => {
 describe('whether a model fits the memory', () => {
   test.each([
     [null, 8e9, ''],
+    [540_000_000, Number.NaN, ''],
     [540_000_000, 8_326_414_336, 'Fits this machine'],
     [6_500_000_000, 8_000_000_000, 'Needs about 6.5 GB of memory; this machine has 8.0 GB'],
     [540_000_000, 500_000_000, 'Needs about 540 MB of memory; this machine has 500 MB'],

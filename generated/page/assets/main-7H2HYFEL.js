@@ -1,1 +1,0 @@
-import"./chunk-BPJJISD7.js";

@@ -1,0 +1,1 @@
+import"./chunk-NHRJ7VVQ.js";
