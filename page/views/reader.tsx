@@ -53,7 +53,7 @@ export function Reader({ recording }: { readonly recording: Recording }) {
         <About recording={recording} />
         <State recording={recording} />
         <Uses recording={recording} />
-        <Segments recording={recording} />
+        <Segments key={id} recording={recording} isWhole={query.value !== ''} />
       </main>
       <footer class="bottom">
         <div class="composer" role="group" aria-label="Transcript">

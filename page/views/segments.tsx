@@ -1,6 +1,6 @@
 /** The text of a transcript: its segments with their times; a click plays a segment. */
 import { useSignalEffect } from '@preact/signals';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { TimedText } from '../../src/client/index.ts';
 import { mark, offsetAt } from '../reader/marks.ts';
 import { isPlaying, playFrom, position } from '../reader/player.ts';
@@ -10,8 +10,22 @@ import { clock, indexAt, wordsOf, type Match } from '../reader/timed-transcript.
 /** The browser skips the blocks that are out of view. */
 const blockLength = 16;
 
-export function Segments({ recording }: { readonly recording: Recording }) {
+/** Segments that are drawn in one task: 4,000 would take a tenth of a second. */
+const atOnce = 256;
+
+interface SegmentsProps {
+  readonly recording: Recording;
+  /** Whether all segments are drawn now, so that a search can mark them. */
+  readonly isWhole: boolean;
+}
+
+export function Segments({ recording, isWhole }: SegmentsProps) {
   const { segments } = recording.transcript;
+  const [drawn, setDrawn] = useState(atOnce);
+  useEffect(() => {
+    const timer = setTimeout(() => drawn < segments.length && setDrawn(drawn + atOnce));
+    return () => clearTimeout(timer);
+  }, [drawn, segments.length]);
   const latest = useRef(recording);
   latest.current = recording;
   const current = useRef(-1);
@@ -33,7 +47,8 @@ export function Segments({ recording }: { readonly recording: Recording }) {
   });
   const blocks = [];
   for (let first = 0; first < segments.length; first += blockLength) {
-    blocks.push(<Block key={first} segments={segments} first={first} />);
+    const isDrawn = isWhole || first < drawn;
+    blocks.push(isDrawn ? <Block key={first} segments={segments} first={first} /> : <div key={first} class="block" />);
   }
   return (
     <div

@@ -41,6 +41,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user with a long recor
     held.resolve(undefined);
     await textOf(notice).toContain('lecture.wav: Transcribed.');
     await page.button('Open lecture.wav').click();
+    await transcriptOf(page).toMatch(/^w0 .* w1659$/);
     for (const [button, name] of [
       ['Text', 'lecture.txt'],
       ['SRT', 'lecture.srt'],

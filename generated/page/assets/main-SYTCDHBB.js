@@ -1,1 +1,0 @@
-import"./chunk-NHRJ7VVQ.js";

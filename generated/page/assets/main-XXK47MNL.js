@@ -1,0 +1,1 @@
+import"./chunk-Q2O4W6JF.js";
