@@ -2,7 +2,7 @@
 export function lastWords(text: string, most: number): string {
   const end = text.slice(-2 * most); // otherwise, all of a long text would be copied for each word
   const line = end
-    .replace(/[*`#|]+/g, '')
+    .replace(/[*`#|]+|^ *[-+>] /gm, '')
     .replace(/\s+/g, ' ')
     .trim();
   if (line.length <= most && end.length === text.length) return line;

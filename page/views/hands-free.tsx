@@ -12,7 +12,6 @@ import { canInterruptBySpeaking, handsFree, hearsItself, isMuted, press, toggleM
 import { onPress, type HandsFree } from '../hands-free-state.ts';
 import { lastWords } from '../last-words.ts';
 import { captureProblem, level, microphoneFailure } from '../microphone.ts';
-import { plainTextOf } from '../plain-text.ts';
 import { spokenText } from '../playback.ts';
 import { turns } from '../run.ts';
 import { textOfTranscript } from '../transcript.ts';
@@ -131,7 +130,7 @@ function Words() {
   const question = turns.value.findLast(({ role }) => role === 'user');
   const last = turns.value.at(-1);
   const heard = growing !== '' || question?.role !== 'user' ? growing : question.text;
-  const said = growing === '' && last?.role === 'assistant' ? (spokenText.value ?? plainTextOf(textOf(last))) : '';
+  const said = growing === '' && last?.role === 'assistant' ? (spokenText.value ?? textOf(last)) : '';
   return (
     <div class="words">
       {heard !== '' && (

@@ -118,7 +118,7 @@ describe('an echo of the answer', () => {
 describe('the last words', () => {
   test.each([
     ['a short text', 'Good morning.', 'Good morning.'],
-    ['Markdown', '# Title\n\n- **one**', 'Title - one'],
+    ['Markdown', '# Title\n\n- **one**\n- two', 'Title one two'],
     ['a long text, from a whole word on', 'one two three four five six', '… four five six'],
     ['a text without spaces', '一'.repeat(30), `… ${'一'.repeat(16)}`],
     ['half of an emoji', `${'a'.repeat(50)}${'😀'.repeat(8)}.`, `… ${'😀'.repeat(7)}.`],

@@ -1,1 +1,0 @@
-import"./chunk-Q2O4W6JF.js";
