@@ -23,7 +23,7 @@ import { Top } from './views/top.tsx';
 function Page() {
   return (
     <>
-      <a class="skip" href={opened.value ? '#transcript' : '#message'}>
+      <a class="skip quiet outlined" href={opened.value ? '#transcript' : '#message'}>
         Skip to the {opened.value ? 'transcript' : 'message'}
       </a>
       <Sidebar />

@@ -410,6 +410,8 @@ describeWith(programs, 'the page', () => {
 
   test('covers nothing with anything else, beside a long question and at a zoom of 200 %', async () => {
     const page = await open();
+    await page.page.locator('.skip').focus();
+    expect((await page.page.getByRole('banner').boundingBox())!.y).toBe(0); // nothing moves
     await page.send('A long question. '.repeat(30));
     await page.answer();
     const edit = page.button(/^Edit/);

@@ -1,0 +1,1 @@
+import"./chunk-2QILR4T2.js";
