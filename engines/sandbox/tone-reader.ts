@@ -46,7 +46,7 @@ export class ToneReader {
     this.#samples = joined;
     for (; this.#at + hop <= this.#from + joined.length; this.#at += hop) {
       const energy = energyOf(joined, this.#at - this.#from);
-      const burst = this.#hear(energy + this.#energy > this.#threshold);
+      const burst = this.#follow(energy + this.#energy > this.#threshold);
       this.#energy = energy;
       if (burst) yield burst;
     }
@@ -59,7 +59,7 @@ export class ToneReader {
     yield* this.push(new Int16Array(longest));
   }
 
-  #hear(isLoud: boolean): PlacedBurst | undefined {
+  #follow(isLoud: boolean): PlacedBurst | undefined {
     const at = this.#at;
     if (isLoud) {
       this.#start ??= at;

@@ -13,7 +13,7 @@ import {
 } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { lengthOf, readSlice } from '../../lib/wav.ts';
-import { hear, type Heard } from './hear.ts';
+import { readSpeech, type Transcribed } from './read-speech.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
 import { readScript } from './script.ts';
@@ -39,11 +39,11 @@ function createListener(context: EngineContext): TranscriptionEngine {
       const { signal } = options;
       const spoken = languageFor(call.language);
       const totalMs = modelOf(call.model).isSlow ? slowMs : 0;
-      const { durationMs, heard } = await queue.run(async () => {
+      const { durationMs, transcribed } = await queue.run(async () => {
         const sound = await context.decode(call.recording, { signal });
-        return { durationMs: lengthOf(sound), heard: await hear(() => readSlice(sound), signal) };
+        return { durationMs: lengthOf(sound), transcribed: await readSpeech(() => readSlice(sound), signal) };
       }, options);
-      const { text, language, segments, words } = heard ?? {
+      const { text, language, segments, words } = transcribed ?? {
         ...madeUp(call.translate ? languageFor('en') : spoken, durationMs),
         language: spoken.code,
       };
@@ -82,7 +82,7 @@ async function report(
   }
 }
 
-function madeUp({ segments }: Language, durationMs: number): Omit<Heard, 'language'> {
+function madeUp({ segments }: Language, durationMs: number): Omit<Transcribed, 'language'> {
   return {
     text: segments.join(' '),
     segments: placeTexts(segments, durationMs),

@@ -1,6 +1,6 @@
 /** Speech that carries its text: without it, every recording has the same transcript. */
 import { describe, expect, it } from 'vitest';
-import { hear, type Heard } from '../../engines/sandbox/hear.ts';
+import { readSpeech, type Transcribed } from '../../engines/sandbox/read-speech.ts';
 import { burstsOf, createTones, silenceBetween } from '../../engines/sandbox/tones.ts';
 import { sentences } from './sentences.ts';
 
@@ -11,11 +11,11 @@ function speak(text: string, { speed = 1, voice = 0 } = {}): Int16Array {
 }
 
 /** Reads in pieces, as from a file. */
-async function heard(samples: Int16Array): Promise<Heard | undefined> {
+async function transcribe(samples: Int16Array): Promise<Transcribed | undefined> {
   async function* pieces() {
     for (let at = 0; at < samples.length; at += 7_777) yield await Promise.resolve(samples.slice(at, at + 7_777));
   }
-  return hear(pieces, new AbortController().signal);
+  return readSpeech(pieces, new AbortController().signal);
 }
 
 /** Deterministic noise between -1 and 1. */
@@ -26,7 +26,7 @@ function createNoise(): () => number {
 
 describe('the speech of the sandbox', () => {
   it.each([0.25, 0.5, 1, 2, 4])('is read back at a speed of %d', async (speed) => {
-    for (const text of sentences) expect((await heard(speak(text, { speed })))?.text).toBe(text);
+    for (const text of sentences) expect((await transcribe(speak(text, { speed })))?.text).toBe(text);
   });
 
   it('is read back in noise, from afar, and in a band of telephones', async () => {
@@ -38,19 +38,19 @@ describe('the speech of the sandbox', () => {
       const narrow = Int16Array.from(
         [...halved].flatMap((sample, index) => [sample, (sample + (halved[index + 1] ?? 0)) / 2]),
       );
-      for (const sound of [far, noisy, narrow]) expect((await heard(sound))?.text).toBe(text);
+      for (const sound of [far, noisy, narrow]) expect((await transcribe(sound))?.text).toBe(text);
     }
   });
 
   it('names its voice', async () => {
     for (const [voice, language] of ['en', 'de', 'es', 'fr', 'en'].entries()) {
-      expect((await heard(speak('Hello', { voice })))?.language).toBe(language);
+      expect((await transcribe(speak('Hello', { voice })))?.language).toBe(language);
     }
   });
 
   it('has the true times of words and sentences', async () => {
     const text = 'One two. Three 東京。京都。';
-    const { segments, words } = (await heard(speak(text)))!;
+    const { segments, words } = (await transcribe(speak(text)))!;
     // Two pulses of 50 ms and one per byte, and two of silence between words.
     expect(words.map((word) => word.text)).toEqual(['One', 'two.', 'Three', '東京。', '京都。']);
     const starts = [100, 100 + 250 + 100, 100 + 250 + 100 + 300 + 100];
@@ -65,16 +65,16 @@ describe('the speech of the sandbox', () => {
   it('is read on both sides of a cut between two words', async () => {
     const whole = speak('Before the cut after the cut');
     const cut = (100 + 400 + 100 + 250 + 100 + 250 + 50) * 16;
-    expect((await heard(whole.slice(0, cut)))?.text).toBe('Before the cut');
-    expect((await heard(whole.slice(cut)))?.text).toBe('after the cut');
+    expect((await transcribe(whole.slice(0, cut)))?.text).toBe('Before the cut');
+    expect((await transcribe(whole.slice(cut)))?.text).toBe('after the cut');
   });
 
   it('has long words in pieces, of which a broken one costs no other', async () => {
     const text = 'x'.repeat(60);
     const sound = speak(text);
-    expect((await heard(sound))?.words).toMatchObject([{ text }]);
+    expect((await transcribe(sound))?.words).toMatchObject([{ text }]);
     sound.fill(0, 8_000, 9_600);
-    expect((await heard(sound))?.text).toBe('x'.repeat(36));
+    expect((await transcribe(sound))?.text).toBe('x'.repeat(36));
   });
 });
 
@@ -89,7 +89,7 @@ describe('another sound', () => {
       return 8_000 * pulse * (tones(500 + 70 * key)(i) + tones(1_950 + 80 * ((key * 5) % 17))(i));
     });
     const words = Int16Array.from({ length: 160_000 }, (_, i) => melody[i]! * (i % 8_000 < 4_800 ? 1 : 0));
-    for (const sound of [white, melody, words]) expect(await heard(sound)).toBeUndefined();
-    expect((await heard(new Int16Array(16_000)))?.text).toBe('');
+    for (const sound of [white, melody, words]) expect(await transcribe(sound)).toBeUndefined();
+    expect((await transcribe(new Int16Array(16_000)))?.text).toBe('');
   });
 });
