@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
-import { freePort } from '../support/free-port.ts';
 import { childrenOf } from '../deployment/processes.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { blockWith } from '../docs/support/pages.ts';
@@ -324,46 +323,32 @@ describe('init-engine', () => {
   );
 });
 
-describe('the recipe of the guide for contract tests', () => {
-  const script = blockWith('docs/guides/contract-testing.md', 'sh', 'set -e');
-  const tests = blockWith('docs/guides/contract-testing.md', 'js', '// sandbox.test.mjs');
+describe('the tests of the guide for contract tests', () => {
+  const tests = blockWith('docs/guides/contract-testing.md', 'js', '// app.test.mjs');
   let folder: string;
 
   beforeAll(async () => {
     folder = inside('recipe');
     // As `npm init -y` of today writes it.
-    await writeFiles(folder, { 'package.json': { type: 'commonjs' }, 'parlance.config.yaml': '{}\n' });
+    await writeFiles(folder, { 'package.json': { type: 'commonjs' }, 'parlance.config.yaml': 'nonsense: true\n' });
     await symlink(inside('node_modules'), join(folder, 'node_modules'));
   });
 
-  /** As it stands there, but for the port. */
-  async function follow(change: (tests: string) => string, env: Readonly<Record<string, string>> = {}) {
-    const port = String(await freePort());
-    await writeFile(join(folder, 'recipe.sh'), script.replaceAll('8484', port));
-    await writeFile(join(folder, 'sandbox.test.mjs'), change(tests.replaceAll('8484', port)));
-    const all = { DATA_DIR: inside('data'), PORT: port, ...env };
-    await using running = start('sh', ['recipe.sh'], { node: installed.nodes.newest, cwd: folder, env: all });
+  it('pass as they are written', async () => {
+    await writeFile(join(folder, 'app.test.mjs'), tests);
+    await using running = start('node', ['--test'], { node: installed.nodes.newest, cwd: folder, env: {} });
     const { code, stdout } = await running.ended;
-    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
-    return { code, stdout };
-  }
-
-  it('works as it is written', async () => {
-    const { code, stdout } = await follow((tests) => tests);
     expect(stdout).toMatch(/pass 2\n/);
     expect(code).toBe(0);
   });
 
-  it('fails when a test of the consumer fails', async () => {
-    const { code, stdout } = await follow((tests) => tests.replace("text, 'Hello'", "text, 'Goodbye'"));
+  it('fail as a command when one of them fails', async () => {
+    await writeFile(join(folder, 'app.test.mjs'), tests.replace("text, 'Hello'", "text, 'Goodbye'"));
+    const line = ['parlance', 'sandbox', '--', 'node', '--test'];
+    await using running = start('npx', line, { node: installed.nodes.newest, cwd: folder, env: {} });
+    const { code, stdout } = await running.ended;
     expect(stdout).toMatch(/fail 1\n/);
     expect(code).toBe(1);
-  });
-
-  it('does not wait for a service that does not start', async () => {
-    const { code, stdout } = await follow((tests) => tests, { PARLANCE_CONFIG: 'not-there.yaml' });
-    expect(stdout).toBe('');
-    expect(code).not.toBe(0);
   });
 });
 
