@@ -580,6 +580,11 @@ export type components = {
          */
         FinishReason: "stop" | "length" | "content_filter";
         /**
+         * @description A form has no booleans.
+         * @enum {string}
+         */
+        FormFlag: "true" | "false";
+        /**
          * Format: int32
          * @description A number of tokens, 1 to 32000.
          */
@@ -788,7 +793,7 @@ export type components = {
         };
         /** @description A speaker of a recording. */
         Speaker: {
-            /** @description A letter: `A`, `B` and so on. */
+            /** @description A letter: `A`, `B` and so on, in the order in which the speakers first appear. */
             speaker: string;
             /**
              * Format: int64
@@ -1022,7 +1027,10 @@ export type components = {
             segments?: components["schemas"]["TimedText"][];
             /** @description Only with `timestamps` `word`, in order of `start_ms`; [] for silence. */
             words?: components["schemas"]["TimedText"][];
-            /** @description Only with `channels` `separate`, in order of `start_ms`; [] for silence. Turns of different channels may overlap. */
+            /**
+             * @description Only with `diarize` or with `channels` `separate`, in order of `start_ms`; [] for silence. Turns of different channels
+             *     may overlap.
+             */
             turns?: components["schemas"]["SpeakerTurn"][];
             /** @description The speakers of the turns. */
             speakers?: components["schemas"]["Speaker"][];
@@ -1173,9 +1181,22 @@ export type components = {
              * @description `separate` transcribes each channel of a stereo recording, such as one of a telephone system, and adds `turns` and
              *     `speakers` to the result: the first channel is speaker `A`, the second is `B`. A recording without exactly two
              *     channels, or with the same sound on both, is rejected. The model must list `segment` in `supports`. Budgets count
-             *     each channel that is not silent. Absent or empty: `mixed`.
+             *     each channel that is not silent. `diarize` then has no effect. Absent or empty: `mixed`.
              */
             channels?: components["schemas"]["ChannelMode"];
+            /**
+             * @description `true` distinguishes the speakers of the recording, and adds `turns` and `speakers` to the result. The model must list
+             *     `diarize` in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read if this
+             *     field and `model` precede `file`. Absent or empty: `false`.
+             */
+            diarize?: components["schemas"]["FormFlag"];
+            /**
+             * @description The least number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Includes `diarize`. Models that
+             *     distinguish speakers by themselves do not accept it.
+             */
+            min_speakers?: string;
+            /** @description The greatest number of speakers, 1 to 32. Includes `diarize`. */
+            max_speakers?: string;
         };
         /**
          * @description The state of a transcription.
@@ -1267,9 +1288,22 @@ export type components = {
              * @description `separate` transcribes each channel of a stereo recording, such as one of a telephone system, and adds `turns` and
              *     `speakers` to the result: the first channel is speaker `A`, the second is `B`. A recording without exactly two
              *     channels, or with the same sound on both, is rejected. The model must list `segment` in `supports`. Budgets count
-             *     each channel that is not silent. Absent or empty: `mixed`.
+             *     each channel that is not silent. `diarize` then has no effect. Absent or empty: `mixed`.
              */
             channels?: components["schemas"]["ChannelMode"];
+            /**
+             * @description `true` distinguishes the speakers of the recording, and adds `turns` and `speakers` to the result. The model must list
+             *     `diarize` in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read if this
+             *     field and `model` precede `file`. Absent or empty: `false`.
+             */
+            diarize?: components["schemas"]["FormFlag"];
+            /**
+             * @description The least number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Includes `diarize`. Models that
+             *     distinguish speakers by themselves do not accept it.
+             */
+            min_speakers?: string;
+            /** @description The greatest number of speakers, 1 to 32. Includes `diarize`. */
+            max_speakers?: string;
         };
         /** @description The first event of a transcription stream. */
         TranscriptionStarted: {

@@ -2,7 +2,8 @@ import type { EngineError } from './errors.ts';
 import type { ModelEntry } from './models.ts';
 import type { Resident, ResidentProgram } from './resident.ts';
 import type { Pcm, Speech, SpeechFormat } from './speech.ts';
-import type { Recording, Span } from './transcription.ts';
+import type { Decoded } from './sound.ts';
+import type { Recording } from './transcription.ts';
 
 /**
  * A logger for structured lines, like pino: first the facts, then the message. Keys and the texts of users are not
@@ -13,20 +14,6 @@ export interface Logger {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
-}
-
-/**
- * A recording as audio: the part between `startMs` and `endMs` of a WAV file. Without `decodes`, that is the whole
- * file, from 0 to the length of the recording. Its times are those of the recording: gaps in the audio are filled with
- * silence. The length is measured from the decoded samples and rounded up: the file may end less than 1 ms before
- * `endMs`.
- */
-export interface Decoded extends Span {
-  /**
-   * WAV file written by the service: 16 kHz mono 16-bit PCM with a header of 44 bytes. It is deleted together with the
-   * recording.
-   */
-  readonly wavPath: string;
 }
 
 /** A directory that is deleted with its contents when it is disposed of. */
@@ -153,6 +140,8 @@ export interface EngineContext {
   readonly resolve: (path: string) => string;
   /** CPU cores that the service may use. */
   readonly cores: number;
+  /** Bytes that the resident programs of all engines may use (MEMORY_BUDGET). */
+  readonly memoryBudget: number;
   /**
    * Creates a private directory (mode 0700) that the engine disposes of. After a crash, the next start removes it. Files
    * that `decode` writes count against the disk budget; files of the engine and its programs do not. Rejects with

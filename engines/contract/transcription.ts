@@ -1,15 +1,11 @@
 import type { Engine } from './engine.ts';
+import type { Span } from './sound.ts';
+import type { SpeakerFinder } from './speakers.ts';
 
 /** Containers of recordings that the service accepts. */
 export const containers = ['webm', 'mp4', 'ogg', 'mp3', 'wav', 'flac'] as const;
 /** One of `containers`. */
 export type Container = (typeof containers)[number];
-
-/** A part of a recording. Whole milliseconds from its start, `startMs` <= `endMs`. */
-export interface Span {
-  readonly startMs: number;
-  readonly endMs: number;
-}
 
 /** A recording that the service has sniffed and stored on local disk. It is deleted when its request or its job ends. */
 export interface Recording {
@@ -172,8 +168,13 @@ export interface TranscriptionEngine extends Engine {
     options: { readonly signal: AbortSignal },
   ): Promise<readonly Span[] | undefined>;
   /**
-   * True if the engine gets the audio of every recording from `context.decode`, and reads only the part of the file
-   * between `startMs` and `endMs`: the parts of a long recording then need no separate files.
+   * For engines with models on this machine that tell speakers apart. The service uses the first of them for every model
+   * with timestamps of words that does not support `diarize` itself.
+   */
+  readonly speakers?: SpeakerFinder;
+  /**
+   * The engine has the sound of every recording from `context.decode`, and reads no more of the file than is between
+   * `startMs` and `endMs`: the parts of a long recording need no files of their own.
    */
   readonly decodes?: true;
 }

@@ -20,7 +20,7 @@ export interface CatalogModel {
 }
 
 export interface CatalogFile {
-  /** Path below the base URL. */
+  /** Path below the base URL, or a whole URL. */
   readonly path: string;
   /** May be rounded to whole MiB, as some sites publish it. */
   readonly bytes: number;
@@ -83,7 +83,7 @@ export class Catalog {
     return {
       ...{ kind: 'files', id, title: this.titleOf(id), license, isReady, bytes, memory: memoryOf(bytes) },
       files: files.map(({ path, ...file }) => ({
-        url: `${base}/${path}`,
+        url: path.includes('://') ? path : `${base}/${path}`,
         path: this.#pathOf(id, path, place),
         ...file,
       })),

@@ -11,6 +11,7 @@ import {
 import { raceAbort } from '../../lib/abort.ts';
 import { commandLine } from '../../lib/setup-command.ts';
 import { openLocalModels, programOf, unavailable } from '../lib/local-models.ts';
+import { openSpeakers } from '../lib/speakers/index.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { catalog } from './catalog.ts';
@@ -44,12 +45,16 @@ async function createRecognizer(options: Options, context: EngineContext): Promi
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
   const queue = context.queue({ slots, waiting, threads });
   const library = openLibrary({ runtime, part }, context);
+  const speakers = await openSpeakers({ ...options.speakers, mirror }, library, context);
   const configured = (options.models ?? []).map((model) => toModel(model, mirror, context));
   const isListed = (id: string) => configured.some(({ downloads }) => downloads.some((asset) => asset.id === id));
   const others = catalog.ids.filter((id) => !isListed(id)).map((id) => pulledModel(id, mirror, context));
   const { models, served, modelOf, recheck, groupsOf } = await openLocalModels(context, {
     ...{ catalog, configured, others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
-    look: () => library.look(),
+    async look() {
+      library.look();
+      await speakers.look();
+    },
     problem() {
       const reason = library.problem();
       return reason === undefined ? undefined : unavailable('program-missing', reason);
@@ -80,13 +85,15 @@ async function createRecognizer(options: Options, context: EngineContext): Promi
 
   function groups(): AssetGroup[] {
     const all = groupsOf({ part });
-    return configured.length > 0 ? all : all.filter(({ id }) => id !== part); // the settings need nothing
+    const own = configured.length > 0 ? all : all.filter(({ id }) => id !== part); // the settings need nothing
+    return [...own, ...speakers.groups];
   }
 
   return {
     models,
     recheck,
     decodes: true,
+    speakers: speakers.finder,
     async transcribe({ model: id, language, recording, timestamps }, callOptions) {
       const model = modelOf(id);
       const { signal } = callOptions;
@@ -107,7 +114,7 @@ async function createRecognizer(options: Options, context: EngineContext): Promi
     async inspect() {
       const found = (await Promise.all(served.map(inspectModel))).flat();
       const isEmpty = configured.length + found.length === 0;
-      return [...(await library.inspect()), ...(isEmpty ? [noModel] : found)];
+      return [...(await library.inspect()), ...(isEmpty ? [noModel] : found), ...(await speakers.inspect())];
     },
   };
 }

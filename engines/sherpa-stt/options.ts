@@ -1,4 +1,5 @@
 import type { OptionsSchema } from '../contract/index.ts';
+import { speakersOption, type SpeakersOptions } from '../lib/speakers/options.ts';
 import { pulledOption } from '../lib/local-models.ts';
 import { catalog } from './catalog.ts';
 import { families, type ModelKind } from './families.ts';
@@ -12,6 +13,7 @@ export interface Options {
   readonly idleUnload?: number;
   readonly mirror?: string;
   readonly pulled?: boolean;
+  readonly speakers?: SpeakersOptions;
 }
 
 export interface ModelOptions {
@@ -76,6 +78,7 @@ export const optionsSchema: OptionsSchema = {
       description: 'Seconds without a recording after which a model is unloaded; 0: never. Default: 300.',
     },
     pulled: pulledOption,
+    speakers: speakersOption,
     mirror: {
       ...text,
       pattern: '^https?://',

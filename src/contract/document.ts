@@ -161,7 +161,7 @@ function openContract(name: string, limits: Pick<Contract, 'json' | 'form' | 'na
 export const nativeContract = openContract('openapi.json', {
   json: { structure: { tokens: 20_000, depth: 32 } },
   form: {
-    fields: 8,
+    fields: 16,
     fieldSize: 4096,
     names: { valid: /^[^[\]]+$/, rule: 'must have a plain field name, without brackets' },
   },

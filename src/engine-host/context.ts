@@ -83,6 +83,7 @@ export function createEngineContexts({
       dataDir: settings.dataDir,
       resolve: (path) => resolve(settings.baseDir, path),
       cores: availableParallelism(),
+      memoryBudget: residents.budget.bytes,
       temporaryDirectory: () => markHandled(workspace.accountedDirectory(instance)),
       decode: (...call) => markHandled(decode(...call).then(recordLength)),
       ...encoder,

@@ -5,6 +5,7 @@ import { toSrt, toVtt } from '../../lib/subtitles.ts';
 import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, requireTranscription } from '../transcription/run.ts';
 import { currentReader } from '../jobs/store.ts';
+import { requireFinder } from '../transcription/speakers/find.ts';
 import type { Services } from './dependencies.ts';
 
 /** Checks before the upload whether a job can be accepted. */
@@ -17,7 +18,8 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
   const { id: requestId, body, headers, signal } = request;
   const { jobs, linkTo } = services;
   const { file, model: named, ...fields } = body;
-  const { model } = chooseTranscriptionModel(services, named, fromApi(fields));
+  const { model, call } = chooseTranscriptionModel(services, named, fromApi(fields));
+  if (call.diarize) requireFinder(model);
   const pace = services.sandbox ? preferenceOf(headers.Prefer, 'pace') : undefined;
   const { id } = await jobs.accept(file, { requestId, model: model.id, fields }, signal, pace);
   return answer({

@@ -5,7 +5,7 @@
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { toTimedText } from '../transcription/wire.ts';
-import { resultOf, type Job } from './job.ts';
+import { processedMs, resultOf, type Job } from './job.ts';
 
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 /** An event without `seq`. */
@@ -37,7 +37,7 @@ async function* eventsOf(job: Job, { signal, requestId }: Omit<Following, 'after
       if (part) {
         from += 1;
         for (const segment of part.segments) yield { type: 'segment.created', segment: toTimedText(segment) };
-        yield { type: 'transcription.progress', processed_ms: part.endMs, ...durationOf(job) };
+        yield { type: 'transcription.progress', processed_ms: processedMs(job.record, part.endMs), ...durationOf(job) };
       } else if (job.isOver) break;
       else await job.change(signal);
     }

@@ -4,7 +4,8 @@ import { joinTexts } from '../../lib/join-texts.ts';
 import type { Schemas } from '../contract/operations.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
 import { fromApi } from '../transcription/parameters.ts';
-import { turnsOf, type SpokenTranscript } from '../transcription/speakers/spoken.ts';
+import { labeled } from '../transcription/speakers/label.ts';
+import { turnsOf, type SpokenText, type SpokenTranscript } from '../transcription/speakers/spoken.ts';
 import { toTimedText, toTranscription } from '../transcription/wire.ts';
 import type { JobDatabase } from './database.ts';
 import type { JobRecord, Part } from './record.ts';
@@ -18,10 +19,9 @@ export class Job {
   ahead = 0;
   /** Progress within the current part, in milliseconds. */
   partMs = 0;
-  /**
-   * In the sandbox, seconds per part of a fake transcription. If undefined, as after a restart, the recording is
-   * actually transcribed.
-   */
+  /** Progress of the search for speakers, in milliseconds. */
+  searchedMs = 0;
+  /** Sandbox: seconds for each part of a fake transcription. Without it, as after a restart, the recording is transcribed. */
   pace: number | undefined;
   readonly #database: JobDatabase;
   /** Disk budget account for the stored parts. */
@@ -110,6 +110,8 @@ export class Job {
   view(keepMs: number): JobView {
     const { id, status, model, createdAt, endedAt, durationMs, problem } = this.#record;
     const parts = this.parts();
+    const isComplete = status === 'completed';
+    const shown = isComplete ? spokenOf(this.#record, parts).segments : parts.flatMap(({ segments }) => segments);
     return {
       id,
       status,
@@ -117,10 +119,10 @@ export class Job {
       created_at: new Date(createdAt).toISOString(),
       expires_at: endedAt === null ? null : new Date(endedAt + keepMs).toISOString(),
       ahead: this.isOver ? 0 : this.ahead,
-      processed_ms: Math.min(doneMs(parts) + Math.round(this.partMs), durationMs ?? Infinity),
+      processed_ms: processedMs(this.#record, doneMs(parts) + this.partMs, this.searchedMs),
       duration_ms: durationMs,
-      segments: parts.flatMap(({ segments }) => segments.map(toTimedText)),
-      result: status === 'completed' ? resultOf(this.#record, parts) : null,
+      segments: shown.map(toTimedText),
+      result: isComplete ? resultOf(this.#record, parts) : null,
       problem,
     };
   }
@@ -132,19 +134,41 @@ export class Job {
   }
 }
 
-/** Returns the result in the form of the `POST /transcribe` response. */
-export function resultOf({ model, fields, durationMs }: JobRecord, parts: readonly Part[]): Schemas['Transcription'] {
-  const { timestamps: kinds = [], channels } = fromApi(fields);
+/** The response of `POST /transcribe`. */
+export function resultOf(record: JobRecord, parts: readonly Part[]): Schemas['Transcription'] {
+  const { timestamps: kinds = [] } = fromApi(record.fields);
+  const { segments, words, ...transcript } = spokenOf(record, parts);
+  const times = { ...(kinds.includes('segment') && { segments }), ...(kinds.includes('word') && words && { words }) };
+  return toTranscription({ ...transcript, ...times }, record.model);
+}
+
+/** The whole transcript, with the speakers if the job asks for them. */
+function spokenOf(
+  { fields, durationMs, spans }: JobRecord,
+  parts: readonly Part[],
+): SpokenTranscript & { readonly segments: readonly SpokenText[] } {
+  const { channels } = fromApi(fields);
   const segments = parts.flatMap((part) => part.segments);
-  const transcript: SpokenTranscript = {
+  const transcript = {
     text: joinTexts(parts.map(({ text }) => text)),
     language: languageOf(parts),
     ...(durationMs !== null && { durationMs }),
-    ...(kinds.includes('segment') && { segments }),
-    ...(kinds.includes('word') && { words: parts.flatMap(({ words }) => words) }),
-    ...(channels && { turns: turnsOf(segments) }),
+    segments,
+    words: parts.flatMap(({ words }) => words),
   };
-  return toTranscription(transcript, model);
+  if (spans)
+    return labeled(
+      transcript,
+      spans.map(([startMs, endMs, speaker]) => ({ startMs, endMs, speaker })),
+    );
+  return channels ? { ...transcript, turns: turnsOf(segments) } : transcript;
+}
+
+/** With speakers, half of the progress is the search for them. */
+export function processedMs({ fields, durationMs, spans }: JobRecord, transcribedMs: number, searchedMs = 0): number {
+  const isSearched = fromApi(fields).diarize === true;
+  const ms = isSearched ? ((spans ? (durationMs ?? 0) : searchedMs) + transcribedMs) / 2 : transcribedMs;
+  return Math.min(Math.round(ms), durationMs ?? Infinity);
 }
 
 /** Returns the language detected in the first part with speech. */

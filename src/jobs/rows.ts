@@ -27,7 +27,7 @@ export function failedByDamage(record: JobRecord): JobRecord {
 
 function isRecord(record: JsonObject): boolean {
   const { requestId, caller, key, model, fields, container } = record;
-  const { bytes, createdAt, status, durationMs, endedAt, problem } = record;
+  const { bytes, createdAt, status, durationMs, endedAt, problem, spans = [] } = record;
   return (
     [requestId, caller, model].every(isText) &&
     orNull(isText)(key) &&
@@ -38,10 +38,13 @@ function isRecord(record: JsonObject): boolean {
     (isOneOf(['completed', 'failed'], status) ? isTime(endedAt) : endedAt === null) &&
     (status === 'failed' ? isProblem(problem) : problem === null) &&
     isTime(createdAt) &&
-    isCount(bytes, maxBytes) &&
-    orNull(isMs)(durationMs)
+    isCount(bytes, mostBytes) &&
+    orNull(isMs)(durationMs) &&
+    isArrayOf(spans, isSpan)
   );
 }
+
+const isSpan = (value: unknown): value is readonly number[] => isArrayOf(value, isMs) && value.length === 3;
 
 function isPart(part: JsonObject): part is JsonObject & Part {
   const { startMs, endMs, text, language, segments, words } = part;

@@ -1,7 +1,7 @@
 /** Runs a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CallQueue, Span } from '../../engines/contract/index.ts';
+import type { CallQueue, Span, TimestampKind } from '../../engines/contract/index.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { decodeTo } from '../audio/decode/index.ts';
 import { decodeChannels } from '../audio/channels.ts';
@@ -14,6 +14,7 @@ import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
 import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';
 import { transcribeChannels } from '../transcription/speakers/channels.ts';
+import { findSpeakers, requireFinder } from '../transcription/speakers/find.ts';
 import type { SpokenText, SpokenTranscript } from '../transcription/speakers/spoken.ts';
 import { addFakeParts } from './fake-progress.ts';
 import { doneMs, languageOf } from './job.ts';
@@ -60,6 +61,8 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   const sounds = await decodeAll(work, directory, (run) => step(run, 'engine-timeout'));
   const [{ endMs: durationMs, gaps }] = sounds;
   if (job.record.durationMs === null) await step(() => job.update({ durationMs }));
+  const { diarize } = fromApi(job.record.fields);
+  if (diarize && !job.record.spans) await findWho(work, sounds[0], step);
   const cutting = { wavPaths: sounds.map(({ wavPath }) => wavPath), durationMs, maxSeconds: work.partSeconds };
   const stored = job.parts();
   let language = fromApi(job.record.fields).language ?? languageOf(stored);
@@ -75,8 +78,22 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   }
 }
 
-/** Decodes the mix of all channels, or each channel if the job requests separate channels. */
-async function decodeAll(work: Work, directory: AccountedDirectory, step: Retrying): Promise<Sounds> {
+/** Stores who speaks, before anything is transcribed: the labels do not depend on the parts. */
+async function findWho(work: Work, sound: DecodedRecording, step: Step): Promise<void> {
+  const { job, signal } = work;
+  const find = async () => {
+    await work.requireBudget();
+    const { model, call } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
+    const onProgress = (fraction: number) => void (job.searchedMs = fraction * sound.endMs);
+    return findSpeakers(requireFinder(model), sound, { ...call, signal, onProgress });
+  };
+  const found = await step(find, 'engine-timeout');
+  const spans = found.map(({ startMs, endMs, speaker }) => [startMs, endMs, speaker] as const);
+  await step(() => job.update({ spans }));
+}
+
+/** Returns the mix of all channels, or each of them if the job asks for that. */
+async function decodeAll(work: Work, directory: AccountedDirectory, step: Step): Promise<Sounds> {
   const decodeOne = (channel?: Channel) => step(() => decode(work, directory, channel));
   if (fromApi(work.job.record.fields).channels === undefined) return [await decodeOne()];
   return await decodeChannels(decodeOne, work.signal);
@@ -104,6 +121,8 @@ async function decode(
 type Sounds = readonly [Sound, ...Sound[]];
 type Sound = DecodedRecording & { readonly isSilent?: boolean };
 
+const withWords: readonly TimestampKind[] = ['segment', 'word'];
+
 interface PartFacts {
   /** The requested language, otherwise the language detected in the first part with speech. */
   readonly language: string | null;
@@ -115,8 +134,8 @@ async function transcribePart(work: Work, span: Span, sounds: Sounds, { language
   const { job, signal } = work;
   await work.requireBudget();
   const { model, call: asks } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
-  const { channels, ...call } = asks;
-  const { timestamps = ['segment'] } = call; // words include segments
+  const { channels, diarize, minSpeakers: _least, maxSpeakers: _most, ...call } = asks;
+  const timestamps = diarize ? withWords : (call.timestamps ?? ['segment']); // words include segments
   await using directory = model.engine.decodes ? undefined : await work.workspace.accountedDirectory('job');
   const readable = sounds.map(async ({ wavPath, isSilent }, index) => {
     const place = directory && { ...directory, name: `part${index || ''}.wav` };

@@ -1,6 +1,7 @@
 /** Adapts the parameters of a transcription to what its model supports. */
 import type { Feature } from '../../engines/contract/index.ts';
 import { promptWithKeywords } from '../../lib/text.ts';
+import { inBody, ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { collectParameters, type ParameterName, type TranscriptionParameters } from './parameters.ts';
@@ -38,4 +39,20 @@ export function fit(
   });
   if (!keywords || supports(model, 'keywords')) return { call: { ...call, ...(keywords && { keywords }) }, ignored };
   return { call: { ...call, prompt: promptWithKeywords(call.prompt, keywords) }, ignored };
+}
+
+/** Throws `parameter-not-supported` for a number of speakers that contradicts itself, or that the model does not take. */
+export function requireSpeakers(
+  model: ServedModel<'transcription'>,
+  { minSpeakers, maxSpeakers }: TranscriptionParameters,
+): void {
+  if (minSpeakers === undefined && maxSpeakers === undefined) return;
+  const refuse = (detail: string, rule: string) =>
+    new ProblemError('parameter-not-supported', detail, inBody(minSpeakers ? '/min_speakers' : '/max_speakers', rule));
+  if ((minSpeakers ?? 0) > (maxSpeakers ?? Infinity)) {
+    throw refuse('min_speakers is greater than max_speakers.', 'must not exceed max_speakers');
+  }
+  if (model.finder) return;
+  const detail = `The model "${model.id}" distinguishes speakers by itself, and accepts no number of them.`;
+  throw refuse(detail, 'must be something that the model supports');
 }

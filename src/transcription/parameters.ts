@@ -16,6 +16,9 @@ export type EngineParameters = Omit<TranscriptionCall, 'recording' | 'model'>;
 interface SpeakerParameters {
   /** Transcribes each channel of a stereo recording as one speaker. */
   readonly channels?: 'separate';
+  /** The numbers of speakers that the recording may have, 1 to 32. Only with `diarize`. */
+  readonly minSpeakers?: number;
+  readonly maxSpeakers?: number;
 }
 
 export type TranscriptionParameters = EngineParameters & SpeakerParameters;
@@ -79,7 +82,12 @@ const table: Parameters = {
     features: ['segment'],
     api: { field: 'channels', read: (text) => (text === 'separate' ? text : undefined) },
   },
-  diarize: { features: ['diarize'] },
+  diarize: {
+    features: ['diarize'],
+    api: { field: 'diarize', read: (text) => (text === 'true' ? true : undefined) },
+  },
+  minSpeakers: { features: ['diarize'], api: { field: 'min_speakers', read: readCount } },
+  maxSpeakers: { features: ['diarize'], api: { field: 'max_speakers', read: readCount } },
   knownSpeakers: { features: ['diarize'] },
   prompt: {
     features: ['prompt'],
@@ -140,10 +148,13 @@ const isNothing = (value: unknown): boolean =>
 
 /** Reads the fields under /api/v1, even before they have been validated. */
 export function fromApi(fields: { readonly [Field in keyof ApiFields]?: unknown }): TranscriptionParameters {
-  return collectParameters(({ api }) => {
+  const { diarize, minSpeakers, maxSpeakers, ...asked } = collectParameters(({ api }) => {
     const text = api && fields[api.field];
     return typeof text === 'string' ? api?.read(text) : undefined;
   });
+  if (asked.channels) return asked; // they are the speakers
+  const numbers = { ...(minSpeakers && { minSpeakers }), ...(maxSpeakers && { maxSpeakers }) };
+  return { ...asked, ...((diarize ?? minSpeakers ?? maxSpeakers) && { diarize: true, ...numbers }) };
 }
 
 /** Reads a form under /v1. Throws for invalid values. */
@@ -220,6 +231,10 @@ function readLanguage(form: FormReader): string | undefined {
 }
 
 const knownOf = (codes: readonly (string | null)[]) => [...new Set(codes.filter((code) => code !== null))];
+
+function readCount(text: string): number | undefined {
+  return /^\d+$/.test(text) ? Number(text) : undefined;
+}
 
 function readTemperature(form: FormReader): number | undefined {
   const value = form.last('temperature');

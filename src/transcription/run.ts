@@ -18,7 +18,7 @@ import type { Registry } from '../engine-host/registry/registry.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { currentUsage } from '../request-scope.ts';
-import { fit } from './fit.ts';
+import { fit, requireSpeakers } from './fit.ts';
 import type { EngineParameters, TranscriptionParameters } from './parameters.ts';
 
 /** A request for a transcription, with the parameters that fit the model. */
@@ -57,6 +57,7 @@ export function chooseTranscriptionModel(
 ): { readonly model: ServedModel<'transcription'>; readonly call: TranscriptionParameters } {
   const model = chooseModel(registry, 'transcription', named);
   const { call } = fit(model, asked, 'api');
+  requireSpeakers(model, call);
   requireAvailable(model, registry.of('transcription'));
   return { model, call };
 }

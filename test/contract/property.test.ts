@@ -43,6 +43,7 @@ async function released(answer: Answer): Promise<Answer> {
 /** What the schema cannot know: which ids there are, what the model behind one can do, and whether the file has channels. */
 const beyondSchema = [
   'recording-undecodable',
+  'parameter-not-supported',
   'unknown-model',
   'language-not-supported',
   'voice-not-supported',

@@ -15,6 +15,15 @@ export interface Library {
     /** Decodings that are in progress also use the new configuration. */
     setConfig(config: object): void;
   };
+  readonly OfflineSpeakerDiarization: new (config: object) => { readonly handle: unknown };
+  readonly SpeakerEmbeddingExtractor: new (config: object) => {
+    createStream(): {
+      acceptWaveform(sound: { samples: Float32Array; sampleRate: number }): void;
+      inputFinished(): void;
+    };
+    isReady(stream: object): boolean;
+    compute(stream: object, enableExternalBuffer: boolean): Float32Array;
+  };
   readonly Vad: new (config: object, bufferSeconds: number) => VoiceActivityDetector;
 }
 

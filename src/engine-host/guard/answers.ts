@@ -8,6 +8,7 @@ import {
   type Availability,
   type Feature,
   type Finding,
+  type FoundSpeakers,
   type ModelEntry,
   type Span,
   type SpeakerTurn,
@@ -154,6 +155,27 @@ export function checkSpans(value: unknown, durationMs: number): readonly Span[] 
     before = endMs;
     return { startMs, endMs };
   });
+}
+
+/** Spans that reach beyond the sound are cut. */
+export function checkSpeakers(value: unknown, durationMs: number): FoundSpeakers {
+  const { spans, distances } = objectOf(value, 'the result of `speakers.find()`');
+  must(Array.isArray(spans) && spans.length <= mostTimes, 'the spans of speakers are not an array');
+  must(Array.isArray(distances), 'the distances of speakers are not an array');
+  return {
+    spans: (spans as readonly unknown[]).flatMap((item) => {
+      const { startMs, endMs, speaker } = objectOf(item, 'a span of a speaker');
+      must(
+        isAmount(startMs) && isAmount(endMs) && isCount(speaker),
+        'a span of a speaker has no valid times or speaker',
+      );
+      return startMs < Math.min(endMs, durationMs) ? [{ startMs, endMs: Math.min(endMs, durationMs), speaker }] : [];
+    }),
+    distances: (distances as readonly unknown[]).map((row) => {
+      must(Array.isArray(row) && row.every(isAmount), 'the distances of speakers are not numbers');
+      return row;
+    }),
+  };
 }
 
 function checkTurns(turns: readonly Partial<SpeakerTurn>[]): void {

@@ -4,17 +4,19 @@ import type {
   ChatEngine,
   Logger,
   Speech,
+  SpeakerFinder,
   SpeechEngine,
   Tool,
   TranscriptionEngine,
   Usage,
 } from '../../../engines/contract/index.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
-import { checkSpans, checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
+import { checkSpans, checkSpeakers, checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { createEventCheck } from './events.ts';
 import { asError, failureOf, type FailureFacts } from './failures.ts';
 import { type SharedDeadline, Wait } from './shared-deadline.ts';
+import { lengthOf } from '../../../lib/wav.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
 export interface CallFacts extends FailureFacts {
@@ -82,6 +84,34 @@ export function guardFindSpeech(
       if (!signal.aborted) log.warn({ err: asError(error) }, 'the engine failed to find speech');
       return undefined;
     }
+  };
+}
+
+export function guardSpeakers(
+  finder: SpeakerFinder,
+  facts: Pick<CallFacts, 'instance' | 'abortMs' | 'recheck'>,
+): SpeakerFinder {
+  return {
+    get maxMs() {
+      const { maxMs } = finder;
+      return isAmount(maxMs) ? maxMs : undefined;
+    },
+    async find(sound, { onProgress, ...options }) {
+      const { signal } = options;
+      using callbacks = new Callbacks(facts.instance, signal);
+      const report = callbacks.guard((fraction: unknown) => {
+        if (isAmount(fraction)) onProgress?.(fraction);
+      });
+      const call = { ...options, signal: callbacks.signal, onProgress: report };
+      try {
+        return checkSpeakers(
+          await outcome(() => finder.find(sound, call), callbacks.signal, facts.abortMs),
+          lengthOf(sound),
+        );
+      } catch (error) {
+        throw callbacks.failure ?? failureOf(error, facts, signal);
+      }
+    },
   };
 }
 

@@ -3,10 +3,12 @@
  * events have a timeout here; for transcriptions and speech, the callers set the timeout.
  */
 import type { AssetGroup, Capability, Engine, Engines, Finding, Logger } from '../../../engines/contract/index.ts';
+import { isObject } from '../../../lib/json.ts';
 import { checkAssets, checkFindings, hasFunction } from './answers.ts';
 import {
   guardComplete,
   guardFindSpeech,
+  guardSpeakers,
   guardSynthesize,
   guardTranscribe,
   guardWarmUp,
@@ -38,6 +40,7 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
     transcribe: guardTranscribe(raw, call),
     ...(hasFunction(raw, 'warmUp') && { warmUp: guardWarmUp(raw, call) }),
     ...(hasFunction(raw, 'findSpeech') && { findSpeech: guardFindSpeech(raw, call) }),
+    ...(isObject(raw.speakers) && { speakers: guardSpeakers(raw.speakers, call) }),
     ...(raw.decodes && { decodes: true }),
   }),
   chat: (raw, guarded, call) => ({ ...guarded, complete: guardComplete(raw, call) }),

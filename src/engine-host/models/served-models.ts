@@ -1,7 +1,5 @@
-/**
- * The table of the models of one capability: the models that the engines have published, with unique ids and a default.
- */
-import type { Availability, Capability, Engines, ModelEntry } from '../../../engines/contract/index.ts';
+/** The table of the models of one capability: what the engines have published, with unique ids and a default. */
+import type { Availability, Capability, Engines, ModelEntry, SpeakerFinder } from '../../../engines/contract/index.ts';
 import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
 import { currentKey, type Key } from '../../request-scope.ts';
 import type { EngineFailure, Instance } from './instance.ts';
@@ -17,7 +15,9 @@ export interface ServedModel<C extends Capability = Capability> {
   /** The instance's name in the settings. */
   readonly instance: string;
   readonly engine: Engines[C];
-  /** Whether the model can be used now. */
+  /** Finds the speakers for a model that has timestamps of words, and does not tell speakers apart itself. */
+  readonly finder?: SpeakerFinder | undefined;
+  /** Whether it can be used now. */
   readonly availability: Availability;
 }
 
@@ -38,17 +38,32 @@ const maxIdLength = 256;
 
 class Row<C extends Capability> implements ServedModel<C> {
   readonly id: string;
-  readonly entry: ModelEntry;
+  readonly #entry: ModelEntry;
+  /** The entry while the service finds the speakers for it. */
+  readonly #withSpeakers: ModelEntry | undefined;
   readonly #instance: Instance<C>;
+  readonly #findFinder: () => SpeakerFinder | undefined;
 
-  constructor(instance: Instance<C>, entry: ModelEntry) {
+  constructor(instance: Instance<C>, entry: ModelEntry, findFinder: () => SpeakerFinder | undefined) {
+    const { supports = [] } = entry;
     this.id = entry.discovered ? `${instance.name}/${entry.id}` : entry.id;
-    this.entry = entry;
+    this.#entry = entry;
     this.#instance = instance;
+    this.#findFinder = findFinder;
+    const lacks = supports.includes('word') && !supports.includes('diarize');
+    this.#withSpeakers = lacks ? { ...entry, supports: [...supports, 'diarize'] } : undefined;
+  }
+
+  get entry(): ModelEntry {
+    return this.finder ? (this.#withSpeakers ?? this.#entry) : this.#entry;
+  }
+
+  get finder(): SpeakerFinder | undefined {
+    return this.#withSpeakers && this.#findFinder();
   }
 
   get engineId(): string {
-    return this.entry.id;
+    return this.#entry.id;
   }
 
   get instance(): string {
@@ -178,10 +193,20 @@ export class ServedModels<C extends Capability> {
     return !this.knowsAll || this.#instances.some(({ name }) => id.startsWith(`${name}/`));
   }
 
-  /** Omits entries whose id, prefixed with the instance name, would be too long for a request. */
+  readonly #findFinder = (): SpeakerFinder | undefined => {
+    for (const { engine } of this.#instances) {
+      const finder = 'speakers' in engine ? engine.speakers : undefined;
+      if (finder?.maxMs !== undefined) return finder;
+    }
+    return undefined;
+  };
+
+  /** An entry whose id, with the name of its instance, is too long for a request is left out. */
   #listed(): Row<C>[] {
-    const rows = this.#instances.flatMap((one) => one.published.entries.map((entry) => new Row(one, entry)));
-    return rows.filter(({ id }) => id.length <= maxIdLength);
+    const rows = this.#instances.flatMap((one) =>
+      one.published.entries.map((entry) => new Row(one, entry, this.#findFinder)),
+    );
+    return rows.filter(({ id }) => id.length <= longestId);
   }
 
   #changed(): void {

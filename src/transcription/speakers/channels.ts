@@ -1,9 +1,10 @@
-/** Transcribes the channels of a recording, each of which contains one speaker, and merges the transcripts by time. */
-import type { Recording, SpeakerTurn, TimestampKind, TranscriptionOptions } from '../../../engines/contract/index.ts';
+/** Transcribes the channels of a recording, each of which is one speaker, and merges the transcripts by time. */
+import type { Recording, TimestampKind, TranscriptionOptions } from '../../../engines/contract/index.ts';
 import { joinTexts } from '../../../lib/join-texts.ts';
 import { supports } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import { transcribe, type TranscriptionRequest, type TranscriptionServices } from '../run.ts';
+import type { LabeledTranscript } from './label.ts';
 import { passagesOf, turnsOf, unitsOf, type SpokenText, type SpokenTranscript } from './spoken.ts';
 
 /** Speaker labels of the channels. */
@@ -24,7 +25,7 @@ export async function transcribeChannels(
   { channels, durationMs, ...request }: ChannelRequest,
   { signal, onProgress, onQueued }: TranscriptionOptions,
   services: TranscriptionServices,
-): Promise<SpokenTranscript & { readonly turns: readonly SpeakerTurn[] }> {
+): Promise<LabeledTranscript> {
   const timestamps: TimestampKind[] = supports(model, 'word') ? ['segment', 'word'] : ['segment'];
   const spoken: SpokenTranscript[] = [];
   for (const [index, recording] of channels.entries()) {

@@ -1,13 +1,22 @@
-/** Transcribes a recording as requested: with or without speakers. */
-import type { Recording, TranscriptionOptions } from '../../../engines/contract/index.ts';
-import { bytesOf } from '../../../lib/wav.ts';
-import { decodeChannels, type DecodedChannel } from '../../audio/channels.ts';
+/** Transcribes a recording as a request asks for: with or without speakers. */
+import type {
+  Decoded,
+  Recording,
+  SpeakerFinder,
+  TimestampKind,
+  TranscriptionOptions,
+} from '../../../engines/contract/index.ts';
+import { bytesOf, lengthOf } from '../../../lib/wav.ts';
+import { decodeChannels } from '../../audio/channels.ts';
 import type { Decoder } from '../../audio/decode/index.ts';
 import { gapMsIn } from '../../audio/timeline.ts';
+import { supports } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { TranscriptionParameters } from '../parameters.ts';
 import { transcribe, type TranscriptionServices } from '../run.ts';
 import { transcribeChannels } from './channels.ts';
+import { findSpeakers, type Search } from './find.ts';
+import { labeled } from './label.ts';
 import type { SpokenTranscript } from './spoken.ts';
 
 export interface RequestServices extends TranscriptionServices {
@@ -15,34 +24,76 @@ export interface RequestServices extends TranscriptionServices {
   readonly decode: Decoder;
 }
 
-/** Throws the errors of `transcribe`, and `parameter-not-supported` for a recording without separate channels. */
+type Asked = TranscriptionParameters & { readonly recording: Recording };
+
+/**
+ * Throws the errors of `transcribe`, `parameter-not-supported` for a recording without separate channels, and
+ * `recording-too-long` for one whose speakers cannot be found.
+ */
 export async function transcribeRequest(
   model: ServedModel<'transcription'>,
-  { channels, ...asked }: TranscriptionParameters & { readonly recording: Recording },
+  { channels, minSpeakers, maxSpeakers, ...asked }: Asked,
   options: TranscriptionOptions,
   services: RequestServices,
 ): Promise<SpokenTranscript> {
-  if (channels === undefined) return transcribe(model, asked, options, services);
-  const { recording, timestamps = [], ...call } = asked;
+  if (channels) return withTimes(asked, await transcribeSeparately(model, asked, options, services));
+  const { finder } = model;
+  if (!asked.diarize || !finder) return transcribe(model, asked, options, services);
+  const search = { finder, minSpeakers, maxSpeakers };
+  return withTimes(asked, await transcribeWithSpeakers(model, { ...asked, search }, options, services));
+}
+
+/** Returns only the times that were requested. */
+function withTimes({ timestamps = [] }: Asked, { segments, words, ...transcript }: SpokenTranscript): SpokenTranscript {
+  return {
+    ...transcript,
+    ...(timestamps.includes('segment') && segments && { segments }),
+    ...(timestamps.includes('word') && words && { words }),
+  };
+}
+
+async function transcribeSeparately(
+  model: ServedModel<'transcription'>,
+  { recording, ...call }: Asked,
+  options: TranscriptionOptions,
+  services: RequestServices,
+): Promise<SpokenTranscript> {
   const { signal } = options;
   const decoded = await decodeChannels((channel) => services.decode({ ...recording, channel }, { signal }), signal);
   const [{ endMs: durationMs, gaps, startMs }] = decoded;
   const gapMs = gapMsIn(gaps, { startMs, endMs: durationMs });
-  const request = { ...call, gapMs, durationMs, channels: decoded.map(recordingOf) };
-  const { segments, words, ...transcript } = await transcribeChannels(model, request, options, services);
-  return {
-    ...transcript,
-    ...(timestamps.includes('segment') && { segments }),
-    ...(timestamps.includes('word') && { words }),
-  };
+  const recordings = decoded.map((channel) => (channel.isSilent ? undefined : recordingOf(channel)));
+  return transcribeChannels(model, { ...call, gapMs, durationMs, channels: recordings }, options, services);
 }
 
-/**
- * Returns undefined for a silent channel, which must not be transcribed, because recognizers hallucinate words in
- * silence.
- */
-function recordingOf({ wavPath, startMs, endMs, isSilent }: DecodedChannel): Recording | undefined {
-  if (isSilent) return undefined;
+interface SpeakerSearch extends Pick<Search, 'minSpeakers' | 'maxSpeakers'> {
+  readonly finder: SpeakerFinder;
+}
+
+/** Finds the speakers first: a recording whose speakers cannot be found is not transcribed. */
+async function transcribeWithSpeakers(
+  model: ServedModel<'transcription'>,
+  { recording, search, diarize: _here, ...call }: Asked & { readonly search: SpeakerSearch },
+  { signal, onProgress, onQueued }: TranscriptionOptions,
+  services: RequestServices,
+): Promise<SpokenTranscript> {
+  const { finder, ...numbers } = search;
+  const sound = await services.decode(recording, { signal });
+  const durationMs = lengthOf(sound);
+  const report = (ms: number) => onProgress?.(ms, durationMs);
+  const spans = await findSpeakers(finder, sound, {
+    ...{ ...numbers, signal },
+    onProgress: (fraction) => report((fraction * durationMs) / 2),
+  });
+  const listener = { signal, onProgress: (ms: number) => report((durationMs + ms) / 2), ...(onQueued && { onQueued }) };
+  const timestamps: TimestampKind[] = supports(model, 'segment') ? ['segment', 'word'] : ['word'];
+  const request = { ...call, timestamps, gapMs: gapMsIn(sound.gaps, sound) };
+  const heard = model.engine.decodes ? recordingOf(sound) : recording;
+  return labeled(await transcribe(model, { ...request, recording: heard }, listener, services), spans);
+}
+
+/** The whole of a file that the service has decoded. */
+function recordingOf({ wavPath, startMs, endMs }: Decoded): Recording {
   const slice = { startMs, endMs };
   return { path: wavPath, container: 'wav', mediaType: 'audio/wav', bytes: bytesOf({ wavPath, ...slice }), slice };
 }

@@ -1,0 +1,156 @@
+/** Finds who speaks in a recording, with sherpa-onnx. It is off until its two model files are installed. */
+import {
+  EngineError,
+  type AssetGroup,
+  type Decoded,
+  type EngineContext,
+  type Finding,
+  type FoundSpeakers,
+  type Resident,
+  type SpeakerFinder,
+  type SpeakerOptions,
+  type SpeakerSpan,
+} from '../../contract/index.ts';
+import { startTimeout } from '../../../lib/abort.ts';
+import { isArrayOf } from '../../../lib/json.ts';
+import { lengthOf, samplesPerMs } from '../../../lib/wav.ts';
+import { scriptCommand } from '../host-program/script-command.ts';
+import type { Judged } from '../model-files.ts';
+import type { Library } from '../sherpa/library.ts';
+import type { HostOptions, HostQuestion } from './host.ts';
+import { defaultThreshold, type SpeakersOptions } from './options.ts';
+import { assetId, catalog, inspectFolder, type SpeakerFiles } from './models.ts';
+
+const hourMs = 3_600_000;
+const longestMs = 24 * hourMs;
+const idleUnloadMs = 30_000;
+const waiting = 32;
+
+/** The shift of the windows: smaller ones hardly find more, and the memory grows with the square of their number. */
+function stepOf(durationMs: number): number {
+  if (durationMs <= hourMs / 2) return 0.1;
+  return durationMs <= 2 * hourMs ? 0.25 : 0.5;
+}
+
+/** Pieces of speech that are clustered in an hour, with a step of 0.1. */
+const piecesPerHour = 6_758;
+const megabyte = 1_000_000;
+
+/**
+ * Bytes for a recording: the library copies the samples and the files, and has a triangular matrix of doubles. Rounded up,
+ * so that recordings of about the same length share a program.
+ */
+export function needOf(durationMs: number, fileBytes: number): number {
+  const pieces = (piecesPerHour * 0.1 * durationMs) / hourMs / stepOf(durationMs);
+  const bytes = 120 * megabyte + 3 * fileBytes + 8 * samplesPerMs * durationMs + 4 * pieces ** 2;
+  return Math.ceil(bytes / (100 * megabyte)) * 100 * megabyte;
+}
+
+export type Speakers = Awaited<ReturnType<typeof openSpeakers>>;
+
+export async function openSpeakers(
+  options: SpeakersOptions & { readonly mirror?: string | undefined },
+  library: Library,
+  context: EngineContext,
+) {
+  const { threshold = defaultThreshold, mirror } = options;
+  const folder = options.folder === undefined ? catalog.pathOf(assetId, context) : context.resolve(options.folder);
+  const inspect = inspectFolder(folder);
+  const queue = context.queue({ slots: 1, waiting, threads: 1 });
+  let files: Judged<SpeakerFiles> = await inspect();
+  const isOwn = options.folder === undefined;
+  const asset = catalog.asset(assetId, context, mirror, { isReady: async () => (await inspect()).ok });
+
+  /** The longest recording whose memory is within the budget. */
+  function longest({ bytes }: SpeakerFiles): number {
+    let [fits, tooLong] = [0, longestMs];
+    while (tooLong - fits > 60_000) {
+      const middle = (fits + tooLong) / 2;
+      if (needOf(middle, bytes) <= context.memoryBudget) fits = middle;
+      else tooLong = middle;
+    }
+    return Math.floor(fits);
+  }
+
+  function open(durationMs: number): Resident {
+    if (!files.ok) throw new EngineError('model-unavailable', `${files.detail}.`);
+    const { segmentation, embedding, bytes, stamp } = files;
+    const hostOptions: HostOptions = { library: library.open(), segmentation, embedding, threshold };
+    const command = scriptCommand('host', import.meta.url, JSON.stringify(hostOptions));
+    const memory = needOf(durationMs, bytes);
+    const opened = isOwn ? { files: [segmentation, embedding] } : {};
+    return context.resident({ name: assetId, ...command, ...opened, version: stamp, memory, idleUnloadMs });
+  }
+
+  async function ask(
+    sound: Decoded,
+    { signal, clusters, references = [], onProgress }: SpeakerOptions,
+  ): Promise<FoundSpeakers> {
+    const durationMs = lengthOf(sound);
+    const late = () => new EngineError('engine-timeout', 'The speakers were not found in time.');
+    using deadline = startTimeout(durationMs + 60_000, late, signal);
+    const question: HostQuestion = {
+      ...placeOf(sound),
+      step: stepOf(durationMs),
+      clusters,
+      references: references.map(placeOf),
+    };
+    const spans: SpeakerSpan[] = [];
+    const done = await open(durationMs).call(
+      { ...question },
+      {
+        signal: deadline.signal,
+        onMessage(message) {
+          if (typeof message.progress === 'number') onProgress?.(message.progress);
+          else spans.push(...readSpans(message.spans));
+        },
+      },
+    );
+    return { spans, distances: readDistances(done) };
+  }
+
+  const finder: SpeakerFinder = {
+    get maxMs() {
+      return files.ok && library.missing() === undefined ? longest(files) : undefined;
+    },
+    find: (sound, call) => queue.run(() => ask(sound, call), { signal: call.signal }),
+  };
+  const group: AssetGroup = {
+    ...{ id: assetId, title: catalog.labelOf(assetId), purpose: catalog.find(assetId)?.purpose ?? '' },
+    assets: [...(library.asset ? [library.asset] : []), asset],
+  };
+  return {
+    finder,
+    /** Looks again for the files. */
+    async look(): Promise<void> {
+      files = await inspect();
+    },
+    groups: isOwn ? [group] : [],
+    /** The models are optional: a folder that the settings name is not. */
+    async inspect(): Promise<Finding[]> {
+      const found = await inspect();
+      if (found.ok) return [{ what: assetId, ok: true, detail: folder }];
+      return isOwn ? [] : [{ what: assetId, ok: false, detail: found.detail }];
+    },
+  };
+}
+
+const placeOf = ({ wavPath, startMs, endMs }: Decoded) => ({ wavPath, startMs, endMs });
+
+function readSpans(value: unknown): SpeakerSpan[] {
+  if (!isArrayOf(value, isNumbers)) throw unexpected();
+  return value.map(([startMs = 0, endMs = 0, speaker = 0]) => ({ startMs, endMs, speaker }));
+}
+
+function readDistances(done: unknown): readonly (readonly number[])[] {
+  const { distances } = Object(done) as { readonly distances?: unknown };
+  if (isArrayOf(distances, isNumbers)) return distances;
+  throw unexpected();
+}
+
+const isNumbers = (value: unknown): value is readonly number[] => isArrayOf(value, (item): item is number => Number.isFinite(item)); // prettier-ignore
+
+function unexpected(): EngineError {
+  const cause = new Error('the program wrote a message of an unexpected structure');
+  return new EngineError('engine-failed', 'The speakers could not be found.', { cause });
+}

@@ -1,0 +1,94 @@
+/** Finds the speakers of a whole recording. */
+import { EngineError, type Decoded, type SpeakerFinder, type SpeakerSpan } from '../../../engines/contract/index.ts';
+import { inBody, ProblemError } from '../../contract/problems.ts';
+import type { ServedModel } from '../../engine-host/models/served-models.ts';
+import { lengthOf } from '../../../lib/wav.ts';
+
+export interface Search {
+  readonly minSpeakers?: number | undefined;
+  readonly maxSpeakers?: number | undefined;
+  readonly signal: AbortSignal;
+  /** Called with how much is done, from 0 to 1. */
+  readonly onProgress?: (fraction: number) => void;
+}
+
+/**
+ * Returns what finds the speakers of a recording that is transcribed in parts. Throws `parameter-not-supported` if the
+ * model tells them apart itself: the labels of two parts have nothing to do with each other.
+ */
+export function requireFinder({ id, finder }: ServedModel<'transcription'>): SpeakerFinder {
+  if (finder) return finder;
+  const detail = `The model "${id}" tells speakers apart only within one part of a long recording.`;
+  const blame = inBody('/diarize', 'must be something that the model supports');
+  throw new ProblemError('parameter-not-supported', detail, blame);
+}
+
+/** Throws `recording-too-long`, with the hours that fit. */
+export function requireFit({ maxMs = 0 }: Pick<SpeakerFinder, 'maxMs'>, durationMs: number): void {
+  if (durationMs <= maxMs) return;
+  const hours = Math.floor(maxMs / 360_000) / 10;
+  const message = `Speakers can be found in recordings of up to ${hours} hours; a larger MEMORY_BUDGET allows longer ones.`;
+  throw new EngineError('recording-too-long', message);
+}
+
+/**
+ * Returns the speech of each speaker, in order. A told number is not the number of clusters: that would keep the clusters
+ * of noise and merge people instead. It is applied when speakers who hardly speak have been removed. Only if too few are
+ * left, the speech is divided into the least number, and one more for each that was removed.
+ */
+export async function findSpeakers(
+  finder: SpeakerFinder,
+  sound: Decoded,
+  { minSpeakers = 1, maxSpeakers, signal, onProgress }: Search,
+): Promise<readonly SpeakerSpan[]> {
+  requireFit(finder, lengthOf(sound));
+  const options = { signal, ...(onProgress && { onProgress }) };
+  const found = await finder.find(sound, options);
+  const first = foldSpeakers(found.spans, maxSpeakers);
+  if (countOf(first) >= minSpeakers || first.length === 0) return first;
+  const noises = countOf(found.spans) - countOf(first);
+  const { spans } = await finder.find(sound, { ...options, clusters: minSpeakers + noises });
+  const second = foldSpeakers(spans, maxSpeakers);
+  return countOf(second) > countOf(first) ? second : first;
+}
+
+const countOf = (spans: readonly SpeakerSpan[]): number => new Set(spans.map(({ speaker }) => speaker)).size;
+
+/** A speaker whose longest speech is shorter is noise, or a part of another speaker. */
+const leastMs = 1_000;
+/** So is one with less than this share of all speech, unless one speech is that long. */
+const [leastShare, longMs] = [0.01, 4_000];
+
+/**
+ * Gives the speech of speakers who hardly speak, and of those who speak least beyond `maxSpeakers`, to the nearest other
+ * speaker. Someone who asks a single question in an hour remains.
+ */
+export function foldSpeakers(spans: readonly SpeakerSpan[], maxSpeakers = Infinity): SpeakerSpan[] {
+  const sorted = spans.toSorted((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || a.speaker - b.speaker);
+  const facts = new Map<number, { totalMs: number; longestMs: number }>();
+  for (const { speaker, startMs, endMs } of sorted) {
+    const { totalMs = 0, longestMs = 0 } = facts.get(speaker) ?? {};
+    facts.set(speaker, { totalMs: totalMs + endMs - startMs, longestMs: Math.max(longestMs, endMs - startMs) });
+  }
+  const allMs = Array.from(facts.values(), ({ totalMs }) => totalMs).reduce((sum, ms) => sum + ms, 0);
+  const byTime = [...facts].sort(([, a], [, b]) => b.totalMs - a.totalMs);
+  const isHeard = ([, { totalMs, longestMs }]: (typeof byTime)[number]) =>
+    longestMs >= leastMs && (longestMs >= longMs || totalMs >= leastShare * allMs);
+  const heard = byTime.filter(isHeard);
+  const kept = (heard.length > 0 ? heard : byTime.slice(0, 1)).slice(0, maxSpeakers);
+  return giveTo(sorted, new Set(kept.map(([speaker]) => speaker)));
+}
+
+/** The nearest span of a kept speaker; of two, the earlier. */
+function giveTo(sorted: readonly SpeakerSpan[], kept: ReadonlySet<number>): SpeakerSpan[] {
+  const own = sorted.filter(({ speaker }) => kept.has(speaker));
+  let next = 0;
+  return sorted.map((span) => {
+    if (kept.has(span.speaker)) return span;
+    while (next < own.length && (own[next]?.startMs ?? 0) < span.startMs) next += 1;
+    const [before, after] = [own[next - 1], own[next]];
+    const gapBefore = before ? span.startMs - before.endMs : Infinity;
+    const gapAfter = after ? after.startMs - span.endMs : Infinity;
+    return { ...span, speaker: (gapBefore <= gapAfter ? before : after)?.speaker ?? span.speaker };
+  });
+}

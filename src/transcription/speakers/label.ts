@@ -1,0 +1,61 @@
+/** Joins a transcript with the speech of its speakers. */
+import type { SpeakerSpan, SpeakerTurn, Span, Transcript } from '../../../engines/contract/index.ts';
+import { speakersOf } from './assign.ts';
+import { passagesOf, turnsOf, unitsOf, type SpokenText, type SpokenTranscript } from './spoken.ts';
+
+/** A transcript with speakers. Its segments end where the speaker changes. */
+export interface LabeledTranscript extends SpokenTranscript {
+  readonly segments: readonly SpokenText[];
+  readonly turns: readonly SpeakerTurn[];
+}
+
+/** `spans` are in order. */
+export function labeled(transcript: Transcript, spans: readonly SpeakerSpan[]): LabeledTranscript {
+  const units = unitsOf(transcript);
+  const indexes = speakersOf(units, spans);
+  const labels = labelsOf(indexes);
+  const speakerOf = (unit: number) => labels.get(indexes[unit] ?? 0) ?? 'A';
+  const passages = passagesOf(transcript, units, (unit) => indexes[unit] !== indexes[unit - 1]);
+  const segments = passages.map(({ first, ...passage }) => ({ ...passage, speaker: speakerOf(first) }));
+  const words = transcript.words?.map((word, index) => ({ ...word, speaker: speakerOf(index) }));
+  const spoken = spans.map(({ speaker, ...span }) => ({ ...span, speaker: labels.get(speaker) ?? '' }));
+  return { ...transcript, segments, ...(words && { words }), turns: withSpeech(turnsOf(segments), spoken) };
+}
+
+/** A, B and so on, in the order in which the speakers first appear. */
+function labelsOf(speakers: readonly number[]): ReadonlyMap<number, string> {
+  return new Map([...new Set(speakers)].map((speaker, index) => [speaker, letterOf(index)]));
+}
+
+/** A to Z, then AA. */
+export function letterOf(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? last : letterOf(Math.floor(index / 26) - 1) + last;
+}
+
+/**
+ * Recognizers report the ends of words late: a turn begins and ends with the speech around its first and last word. Turns
+ * do not overlap.
+ */
+function withSpeech(turns: readonly SpeakerTurn[], spoken: readonly SpokenSpan[]): SpeakerTurn[] {
+  const own = Map.groupBy(spoken, ({ speaker }) => speaker);
+  const next = new Map<string, number>();
+  let before = 0;
+  return turns.map((turn, index) => {
+    const spans = own.get(turn.speaker) ?? [];
+    let at = next.get(turn.speaker) ?? 0;
+    while ((spans[at]?.endMs ?? Infinity) <= turn.startMs) at += 1;
+    next.set(turn.speaker, at);
+    const first = spans[at];
+    let last: SpokenSpan | undefined;
+    for (; (spans[at]?.startMs ?? Infinity) < turn.endMs; at += 1) last = spans[at];
+    const startMs = Math.max(before, last ? (first?.startMs ?? 0) : turn.startMs);
+    const endMs = Math.min(turns[index + 1]?.startMs ?? Infinity, last?.endMs ?? turn.endMs);
+    before = Math.max(startMs, endMs);
+    return { ...turn, startMs, endMs: before };
+  });
+}
+
+interface SpokenSpan extends Span {
+  readonly speaker: string;
+}

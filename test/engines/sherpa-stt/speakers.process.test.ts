@@ -1,0 +1,103 @@
+/** Speakers by the real library, with models made by hand: the true answer is known. */
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { create, end } from '../../jobs/support/jobs.ts';
+import { conversation, writeSpeakerModels, type Said, type SpeakerModelOptions } from '../../support/speaker-models.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { recordingOf, startRecognizers } from './support.ts';
+
+interface Spoken {
+  readonly text: string;
+  readonly start_ms: number;
+  readonly end_ms: number;
+  readonly speaker: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly code?: string;
+  readonly text: string;
+  readonly turns: readonly Spoken[];
+  readonly words: readonly Spoken[];
+  readonly speakers: readonly { readonly speaker: string; readonly speech_ms: number }[];
+}
+
+async function start(models: SpeakerModelOptions = {}, env: Readonly<Record<string, string>> = {}) {
+  const folder = await writeSpeakerModels(join(await temporaryDirectory(), 'speakers'), models);
+  const { hear, service } = await startRecognizers({
+    models: { words: { code: 'words' } },
+    options: { speakers: { folder, threshold: 0.5 } },
+    env,
+  });
+  const ask = async (said: readonly Said[], fields: Readonly<Record<string, string>> = {}) =>
+    (await hear(recordingOf(conversation(said).samples), { diarize: 'true', ...fields })) as unknown as Answer;
+  return { hear, ask, service };
+}
+
+const talk: readonly Said[] = [
+  { speaker: 0, words: ['alpha', 'bravo', 'kilo'] },
+  { speaker: 1, words: ['golf', 'hotel'] },
+  { speaker: 0, words: ['kilo', 'delta', 'alpha'] },
+  { speaker: 1, words: ['hotel', 'hotel', 'alpha'] },
+  { speaker: 2, words: ['bravo', 'alpha', 'kilo'] },
+  { speaker: 0, words: ['alpha', 'delta', 'golf'] },
+];
+const letters = ['A', 'B', 'C'];
+const truth = talk.flatMap(({ speaker, words }) => words.map((word) => `${letters[speaker]} ${word}`));
+const { turns: trueTurns } = conversation(talk);
+
+describe('a conversation of three', () => {
+  test('has every word with its speaker, and turns within 40 ms, as a request and as a job in parts', async () => {
+    const { ask, hear } = await start();
+    const { service: cutting } = await start({}, { TRANSCRIBE_MAX_SECONDS: '5' });
+    const plain = await hear(recordingOf(conversation(talk).samples));
+    const answer = await ask(talk, { timestamps: 'word' });
+    expect(answer.text).toBe(plain.text);
+    expect(answer.words.map(({ speaker, text }) => `${speaker} ${text}`)).toEqual(truth);
+    expect(answer.turns.map(({ speaker, text }) => `${speaker}: ${text}`)).toEqual(
+      talk.map(({ speaker, words }) => `${letters[speaker]}: ${words.join(' ')}`),
+    );
+    for (const [index, { startMs, endMs }] of trueTurns.entries()) {
+      expect(Math.abs(answer.turns[index]!.start_ms - startMs)).toBeLessThanOrEqual(40);
+      expect(Math.abs(answer.turns[index]!.end_ms - endMs)).toBeLessThanOrEqual(40);
+    }
+    expect(answer.speakers.map(({ speaker }) => speaker)).toEqual(letters);
+    const { id } = await create(cutting, recordingOf(conversation(talk).samples), { diarize: 'true' });
+    const { result, processed_ms, duration_ms } = await end(cutting, id);
+    expect(result?.turns).toEqual(answer.turns);
+    expect(processed_ms).toBe(duration_ms);
+  });
+
+  test('has one label with max_speakers=1, and a told number changes nothing that is right', async () => {
+    const { ask } = await start();
+    const one = await ask(talk, { max_speakers: '1' });
+    expect(one.speakers.map(({ speaker }) => speaker)).toEqual(['A']);
+    const { turns } = await ask(talk);
+    expect((await ask(talk, { min_speakers: '3', max_speakers: '3' })).turns).toEqual(turns);
+    expect((await ask(talk, { min_speakers: '2', max_speakers: '6' })).turns).toEqual(turns);
+  });
+});
+
+test('a told number separates voices that are too alike', async () => {
+  const { ask } = await start({ likeness: 0.7 });
+  const two = [...talk, ...talk].filter(({ speaker }) => speaker < 2);
+  expect((await ask(two)).speakers).toHaveLength(1);
+  expect((await ask(two, { min_speakers: '2', max_speakers: '2' })).speakers).toHaveLength(2);
+});
+
+test('silence has no turns', async () => {
+  const { ask } = await start();
+  expect(await ask([])).toMatchObject({ status: 200, text: '', turns: [], speakers: [] });
+});
+
+test.each([
+  ['segmentation', { segmentation: { window_size: 0 } }],
+  ['segmentation', { segmentation: { num_classes: undefined } }],
+  ['embedding', { embedding: { framework: undefined } }],
+  ['embedding', { embedding: { output_dim: 0 } }],
+])('a %s that would end the program is not used: %j', async (_what, models) => {
+  const { hear, service } = await start(models);
+  const answer = await service.api('/transcribe/models');
+  expect(((await answer.json()) as { data: { supports: string[] }[] }).data[0]?.supports).not.toContain('diarize');
+  expect(await hear(recordingOf(new Int16Array(16_000)), { diarize: 'true' })).toMatchObject({ status: 422, code: 'parameter-not-supported' }); // prettier-ignore
+});

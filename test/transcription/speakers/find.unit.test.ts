@@ -1,0 +1,88 @@
+/** The speakers of a recording: who remains, and what a told number does. */
+import { describe, expect, test } from 'vitest';
+import type { SpeakerFinder, SpeakerSpan } from '../../../engines/contract/index.ts';
+import { findSpeakers, foldSpeakers } from '../../../src/transcription/speakers/find.ts';
+
+const span = (speaker: number, startMs: number, ms: number): SpeakerSpan => ({ speaker, startMs, endMs: startMs + ms });
+const minute = 60_000;
+const labels = (spans: readonly SpeakerSpan[]) => [...new Set(spans.map(({ speaker }) => speaker))].sort();
+
+/** Two people in turns of 5 s. */
+const dialogue = (minutes: number) =>
+  Array.from({ length: minutes * 10 }, (_, turn) => span(turn % 2, turn * 6_000, 5_000));
+
+describe('foldSpeakers', () => {
+  test('two people in 20 minutes are two, beside four phantoms with 8 % of the speech', () => {
+    const phantoms = Array.from({ length: 100 }, (_, n) => span(2 + (n % 4), n * 12_000 + 5_050, 900));
+    const folded = foldSpeakers([...dialogue(20), ...phantoms]);
+    expect(labels(folded)).toEqual([0, 1]);
+    expect(folded).toHaveLength(300);
+  });
+
+  test('one who speaks once for 6 s in an hour remains, and a cough of 2 s does not', () => {
+    expect(labels(foldSpeakers([...dialogue(60), span(2, 30 * minute, 6_000)]))).toEqual([0, 1, 2]);
+    expect(labels(foldSpeakers([...dialogue(60), span(2, 30 * minute, 2_000)]))).toEqual([0, 1]);
+  });
+
+  test('no speaker remains whose longest speech is below 1 s, unless there is no other', () => {
+    const short = Array.from({ length: 50 }, (_, n) => span(n % 2, n * 2_000, n % 2 === 0 ? 1_000 : 999));
+    expect(labels(foldSpeakers(short))).toEqual([0]);
+    expect(labels(foldSpeakers([span(4, 0, 300), span(7, 500, 900)]))).toEqual([7]);
+    expect(foldSpeakers([])).toEqual([]);
+  });
+
+  test('speech goes to the nearest speaker, the earlier of two', () => {
+    const folded = foldSpeakers([span(0, 0, 5_000), span(2, 5_100, 500), span(1, 5_650, 5_000), span(3, 10_700, 500), span(0, 11_250, 5_000), span(2, 16_350, 500), span(1, 16_950, 5_000)]); // prettier-ignore
+    expect(folded.map(({ speaker }) => speaker)).toEqual([0, 1, 1, 1, 0, 0, 1]);
+  });
+
+  test('no more remain than were told', () => {
+    const four = [0, 1, 2, 3].map((speaker) => span(speaker, speaker * 10_000, 9_000 - speaker * 1_000));
+    expect(labels(foldSpeakers(four, 2))).toEqual([0, 1]);
+    expect(labels(foldSpeakers(four, 1))).toEqual([0]);
+  });
+});
+
+describe('findSpeakers', () => {
+  const sound = { wavPath: '/none', startMs: 0, endMs: minute };
+  const { signal } = new AbortController();
+
+  /** Finds as many as it is asked for, and `usual` by itself. */
+  function finderOf(usual: readonly SpeakerSpan[], divided: readonly SpeakerSpan[] = []) {
+    const asked: (number | undefined)[] = [];
+    const find: SpeakerFinder['find'] = (_sound, { clusters }) => {
+      asked.push(clusters);
+      return Promise.resolve({ spans: clusters === undefined ? usual : divided, distances: [] });
+    };
+    return { asked, finder: { maxMs: minute, find } };
+  }
+
+  const two = [span(0, 0, 5_000), span(1, 6_000, 5_000)];
+
+  test('a number that fits changes nothing', async () => {
+    const { asked, finder } = finderOf(two);
+    expect(await findSpeakers(finder, sound, { minSpeakers: 2, maxSpeakers: 2, signal })).toEqual(two);
+    expect(asked).toEqual([undefined]);
+  });
+
+  test('divides the speech if there are too few, with room for what is removed', async () => {
+    const { asked, finder } = finderOf([span(0, 0, 5_000), span(0, 6_000, 5_000), span(1, 12_000, 500)], [...two, span(2, 12_000, 500)]); // prettier-ignore
+    expect(labels(await findSpeakers(finder, sound, { minSpeakers: 2, signal }))).toEqual([0, 1]);
+    expect(asked).toEqual([undefined, 3]);
+  });
+
+  test('keeps what it has found if dividing finds no more', async () => {
+    const { finder } = finderOf(two, [span(3, 0, 11_000), span(4, 12_000, 400)]);
+    expect(await findSpeakers(finder, sound, { minSpeakers: 5, signal })).toEqual(two);
+  });
+
+  test('rejects a recording that is too long, with the hours that fit', async () => {
+    const { asked, finder } = finderOf(two);
+    const long = { ...sound, endMs: 5 * 60 * minute };
+    await expect(findSpeakers({ ...finder, maxMs: 100 * minute }, long, { signal })).rejects.toMatchObject({
+      code: 'recording-too-long',
+      message: expect.stringContaining('up to 1.6 hours') as unknown,
+    });
+    expect(asked).toEqual([]);
+  });
+});
