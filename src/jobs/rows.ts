@@ -38,7 +38,7 @@ function isRecord(record: JsonObject): boolean {
     (isOneOf(['completed', 'failed'], status) ? isTime(endedAt) : endedAt === null) &&
     (status === 'failed' ? isProblem(problem) : problem === null) &&
     isTime(createdAt) &&
-    isCount(bytes, mostBytes) &&
+    isCount(bytes, maxBytes) &&
     orNull(isMs)(durationMs) &&
     isArrayOf(spans, isSpan)
   );

@@ -79,7 +79,7 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
 }
 
 /** Stores who speaks, before anything is transcribed: the labels do not depend on the parts. */
-async function findWho(work: Work, sound: DecodedRecording, step: Step): Promise<void> {
+async function findWho(work: Work, sound: DecodedRecording, step: Retrying): Promise<void> {
   const { job, signal } = work;
   const find = async () => {
     await work.requireBudget();
@@ -93,7 +93,7 @@ async function findWho(work: Work, sound: DecodedRecording, step: Step): Promise
 }
 
 /** Returns the mix of all channels, or each of them if the job asks for that. */
-async function decodeAll(work: Work, directory: AccountedDirectory, step: Step): Promise<Sounds> {
+async function decodeAll(work: Work, directory: AccountedDirectory, step: Retrying): Promise<Sounds> {
   const decodeOne = (channel?: Channel) => step(() => decode(work, directory, channel));
   if (fromApi(work.job.record.fields).channels === undefined) return [await decodeOne()];
   return await decodeChannels(decodeOne, work.signal);

@@ -59,7 +59,9 @@ export async function openSpeakers(
   const queue = context.queue({ slots: 1, waiting, threads: 1 });
   let files: Judged<SpeakerFiles> = await inspect();
   const isOwn = options.folder === undefined;
-  const asset = catalog.asset(assetId, context, mirror, { isReady: async () => (await inspect()).ok });
+  const hourMs = 3_600_000;
+  const memoryOf = (bytes: number) => needOf(hourMs, bytes);
+  const asset = catalog.asset(assetId, context, mirror, { isReady: async () => (await inspect()).ok, memoryOf });
 
   /** The longest recording whose memory is within the budget. */
   function longest({ bytes }: SpeakerFiles): number {

@@ -160,7 +160,7 @@ export function checkSpans(value: unknown, durationMs: number): readonly Span[] 
 /** Spans that reach beyond the sound are cut. */
 export function checkSpeakers(value: unknown, durationMs: number): FoundSpeakers {
   const { spans, distances } = objectOf(value, 'the result of `speakers.find()`');
-  must(Array.isArray(spans) && spans.length <= mostTimes, 'the spans of speakers are not an array');
+  must(Array.isArray(spans) && spans.length <= maxTimes, 'the spans of speakers are not an array');
   must(Array.isArray(distances), 'the distances of speakers are not an array');
   return {
     spans: (spans as readonly unknown[]).flatMap((item) => {

@@ -206,7 +206,7 @@ export class ServedModels<C extends Capability> {
     const rows = this.#instances.flatMap((one) =>
       one.published.entries.map((entry) => new Row(one, entry, this.#findFinder)),
     );
-    return rows.filter(({ id }) => id.length <= longestId);
+    return rows.filter(({ id }) => id.length <= maxIdLength);
   }
 
   #changed(): void {
