@@ -570,7 +570,7 @@ export type components = {
             content_index: 0;
             part: components["schemas"]["OutputText"];
         };
-        /** @description A transcript with speakers, in the format `diarized_json`, as reported by a hosted provider. */
+        /** @description A transcript with speakers, in the format `diarized_json`. */
         DiarizedTranscription: {
             /** @enum {string} */
             task: "transcribe";
@@ -1713,7 +1713,7 @@ export type components = {
             usage?: components["schemas"]["TranscriptionUsage"];
         };
         /** @description An event of a streamed transcription. A successful stream ends with `data: [DONE]`. */
-        TranscriptionEvent: components["schemas"]["TranscriptTextDelta"] | components["schemas"]["TranscriptTextDone"];
+        TranscriptionEvent: components["schemas"]["SpeakerTurn"] | components["schemas"]["TranscriptTextDelta"] | components["schemas"]["TranscriptTextDone"];
         /**
          * @description The format of a transcript.
          * @enum {string}
@@ -1781,7 +1781,7 @@ export type components = {
             max_line_width?: string;
             /** @description Maximum lines of a cue, 1 to 10. Default with `max_line_width`: 2. */
             max_line_count?: string;
-            /** @description `true` returns server-sent events with the transcript so far, for the formats json and text. Default: false. */
+            /** @description `true` returns server-sent events, for the formats json, text and diarized_json. Default: false. */
             stream?: string;
         };
         /** @description A segment of a transcript. Whisper's internal values are placeholders, because engines do not report them. */

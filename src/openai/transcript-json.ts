@@ -1,5 +1,5 @@
 /** Transcripts in OpenAI's JSON formats: `json`, `verbose_json` and `diarized_json`. */
-import type { TimedText, Transcript } from '../../engines/contract/index.ts';
+import type { SpeakerTurn, TimedText, Transcript } from '../../engines/contract/index.ts';
 import { languageName } from '../../lib/languages.ts';
 import { spacesBefore } from '../transcription/spaces.ts';
 import type { Schemas } from './operations.ts';
@@ -32,13 +32,16 @@ export function toVerboseJson(
   };
 }
 
-/** Converts a transcript to `diarized_json`. `turns` are the speaker turns that the provider reports. */
 export function toDiarizedJson({ text, durationMs = 0, turns = [] }: Transcript): Schemas['DiarizedTranscription'] {
-  const segments = turns.map(({ startMs, endMs, text, speaker }, index) => ({
+  const segments = toSpeakerSegments(turns);
+  return { task: 'transcribe', duration: Math.round(durationMs) / 1000, text, segments, ...usageOf(durationMs) };
+}
+
+export function toSpeakerSegments(turns: readonly SpeakerTurn[]): Schemas['SpeakerTurn'][] {
+  return turns.map(({ startMs, endMs, text, speaker }, index) => ({
     ...{ type: 'transcript.text.segment' as const, id: `seg_${index}` },
     ...{ start: startMs / 1000, end: endMs / 1000, text, speaker },
   }));
-  return { task: 'transcribe', duration: Math.round(durationMs) / 1000, text, segments, ...usageOf(durationMs) };
 }
 
 /** Returns the duration in whole seconds, rounded up as OpenAI does. */

@@ -56,7 +56,7 @@ export function readTranscriptionFields(
     const name = form.has('max_line_width') ? 'max_line_width' : 'max_line_count';
     throw invalid('body', `/${name}`, 'needs the response_format srt or vtt');
   }
-  if (complete && stream && format !== 'json' && format !== 'text') {
+  if (complete && stream && !streamable.has(format)) {
     throw invalid('body', '/stream', `is not possible with the response_format ${format}`);
   }
   const knownSpeakers = readKnownSpeakers(form, { complete });
@@ -101,6 +101,7 @@ export function readTranslationFields(fields: FormFields, { complete }: { comple
   };
 }
 
+const streamable: ReadonlySet<Format> = new Set(['json', 'text', 'diarized_json']);
 const timedFormats: ReadonlySet<Format> = new Set(['srt', 'vtt', 'verbose_json']);
 
 /** Default line limits of subtitles. */

@@ -13,6 +13,7 @@ import { toCues } from '../transcription/cues.ts';
 import { fit, type Fitted } from '../transcription/fit.ts';
 import { openaiFieldOf } from '../transcription/parameters.ts';
 import { transcribe, warmUp } from '../transcription/run.ts';
+import { transcribeRequest } from '../transcription/speakers/index.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import type { Handler } from './operations.ts';
@@ -40,13 +41,13 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
   const asked = { ...call, recording };
   if (requested.stream) {
     const events = await delayStart(
-      streamTranscript(model, (options) => transcribe(model, asked, options, services), { id, signal }),
+      streamTranscript(model, (options) => transcribeRequest(model, asked, options, services), { id, signal }),
       services.streamHoldMs,
       isFromEngine,
     );
     return answer({ status: 200, mediaType: 'text/event-stream', headers, body: toDeltas(events) });
   }
-  const transcript = await transcribe(model, asked, { signal }, services);
+  const transcript = await transcribeRequest(model, asked, { signal }, services);
   const shaped = requested.shape ? { ...transcript, segments: toCues(transcript, requested.shape) } : transcript;
   return answer({ status: 200, headers, ...toFormat(requested.format, shaped) });
 };

@@ -1,4 +1,5 @@
 /** POST /v1/audio/transcriptions with the openai SDK. */
+import type { TranscriptionStreamEvent } from 'openai/resources/audio/transcriptions';
 import { BadRequestError, NotFoundError, APIError } from 'openai';
 import { createReadStream } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -286,6 +287,20 @@ describe('with engines that do less', () => {
     const answer = await sendForm(service, [...fields(['model', 'keywords'], ...words), file()]);
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatchObject({ code: 'invalid_request', param });
+  });
+
+  test('a stream of diarized_json has its segments at the end, as the SDK reads them', async () => {
+    const model = 'speakers';
+    const call = { file: speech(), model, response_format: 'diarized_json', stream: true } as const;
+    const events: TranscriptionStreamEvent[] = [];
+    for await (const event of await sdkOf(service).audio.transcriptions.create(call)) events.push(event);
+    expect(events.map(({ type }) => type)).toEqual([
+      'transcript.text.delta',
+      'transcript.text.segment',
+      'transcript.text.segment',
+      'transcript.text.done',
+    ]);
+    expect(events[1]).toEqual({ type: 'transcript.text.segment', id: 'seg_0', speaker: 'A', start: 0, end: 0.9, text: 'Guten Morgen,' }); // prettier-ignore
   });
 
   test('diarized_json has the speakers if the model reports them', async () => {

@@ -1,8 +1,10 @@
 /** Speakers by the real library, with models made by hand: the true answer is known. */
 import { join } from 'node:path';
+import type { TranscriptionDiarized, TranscriptionStreamEvent } from 'openai/resources/audio/transcriptions';
 import { describe, expect, test } from 'vitest';
 import { create, end } from '../../jobs/support/jobs.ts';
 import { conversation, writeSpeakerModels, type Said, type SpeakerModelOptions } from '../../support/speaker-models.ts';
+import { sdkOf } from '../../openai/support/audio.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { recordingOf, startRecognizers } from './support.ts';
 
@@ -83,6 +85,20 @@ test('a told number separates voices that are too alike', async () => {
   const two = [...talk, ...talk].filter(({ speaker }) => speaker < 2);
   expect((await ask(two)).speakers).toHaveLength(1);
   expect((await ask(two, { min_speakers: '2', max_speakers: '2' })).speakers).toHaveLength(2);
+});
+
+test('/v1 has diarized_json for local models, under the name of OpenAI', async () => {
+  const { service } = await start();
+  const file = new File([new Uint8Array(recordingOf(conversation(talk).samples))], 'talk.wav');
+  const call = { file, model: 'gpt-4o-transcribe-diarize', response_format: 'diarized_json' } as const;
+  const { audio } = sdkOf(service);
+  const expected = talk.map(({ speaker, words }) => ({ speaker: letters[speaker], text: words.join(' ') }));
+  const whole: object = await audio.transcriptions.create(call);
+  expect((whole as TranscriptionDiarized).segments).toMatchObject(expected);
+  const events: TranscriptionStreamEvent[] = [];
+  for await (const event of await audio.transcriptions.create({ ...call, stream: true })) events.push(event);
+  expect(events.filter(({ type }) => type === 'transcript.text.segment')).toMatchObject(expected);
+  expect(events.at(-1)?.type).toBe('transcript.text.done');
 });
 
 test('silence has no turns', async () => {
