@@ -242,11 +242,11 @@ describeWith(programs, 'hands-free', () => {
     await page.button('Speak').waitFor();
   });
 
-  test('takes no file: the transcript would be out of sight', async () => {
+  test('takes no file, whose transcript would be out of sight, and says why', async () => {
     const page = await start({}, '');
     await page.drop('memo.wav', Buffer.from('no recording'));
     await page.button('End').click();
-    await page.sees({ announcements: ['Listening.', 'Stopped.'] });
+    await page.sees({ announcements: ['Listening.', 'Cancel what is running first (Esc).', 'Stopped.'] });
   });
 
   test('is used by the keyboard alone', async () => {
