@@ -242,7 +242,7 @@ describeWith(programs, 'hands-free', () => {
     await page.button('Speak').waitFor();
   });
 
-  test('takes no file, whose transcript would be out of sight, and says why', async () => {
+  test('takes no file, since the transcript would be out of sight, and says so', async () => {
     const page = await start({}, '');
     await page.drop('memo.wav', Buffer.from('no recording'));
     await page.button('End').click();
