@@ -143,9 +143,9 @@ async function endsAlike(script: Script): Promise<'completed' | 'failed' | 'refu
   }
   expect(plain.status).toBe(200);
   expect(last.result).toEqual(plain.body);
-  const heard = events.filter((event) => event.type === 'audio.created').map(({ audio }) => audio.url);
+  const created = events.filter((event) => event.type === 'audio.created').map(({ audio }) => audio.url);
   const linked = [...(plain.headers.get('link') ?? '').matchAll(/<([^>]*)>/g)].map(([, url]) => url);
-  expect(linked.toSorted()).toEqual(heard.toSorted());
+  expect(linked.toSorted()).toEqual(created.toSorted());
   return 'completed';
 }
 

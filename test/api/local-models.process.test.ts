@@ -14,7 +14,7 @@ import { answers } from '../support/chat-model.ts';
 import { upload } from '../support/local-service.ts';
 import { findProgram } from '../support/programs.ts';
 import { startTestService } from '../support/service.ts';
-import { heard } from '../support/tone-listener.ts';
+import { recognize } from '../support/tone-listener.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { entriesOf } from '../support/temporary.ts';
 
@@ -67,7 +67,7 @@ describe.skipIf(!isReady)('a model that is started by its name', () => {
 
     await pull('es_ES-carlfm-x_low');
     const speech = await service.post('/tts', { text: 'yes no', model: 'local/es_ES-carlfm-x_low', format: 'wav' });
-    expect(heard(Buffer.from(await speech.arrayBuffer()))).toBe('yes no');
+    expect(recognize(Buffer.from(await speech.arrayBuffer()))).toBe('yes no');
 
     await pull('qwen3-0.6b');
     const chat = { messages: [{ role: 'user' as const, content: 'Hello.' }], model: 'local/qwen3-0.6b' };

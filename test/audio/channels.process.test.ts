@@ -37,9 +37,9 @@ function keepsApart(ffmpeg: () => string | undefined): void {
 
   test('has the sound of one channel in each file', async () => {
     const channels = await split(await upload(440, 1_000));
-    const heard = await Promise.all(channels.map(async (channel) => crossings(await samplesOf(channel))));
-    expect(heard[0]).toBeCloseTo(440, -1);
-    expect(heard[1]).toBeCloseTo(1_000, -1);
+    const measured = await Promise.all(channels.map(async (channel) => crossings(await samplesOf(channel))));
+    expect(measured[0]).toBeCloseTo(440, -1);
+    expect(measured[1]).toBeCloseTo(1_000, -1);
     expect(channels.map(({ isSilent, endMs }) => [isSilent, endMs])).toEqual([[false, 1_000], [false, 1_000]]); // prettier-ignore
   });
 

@@ -56,7 +56,7 @@ async function rest(audio: AsyncIterator<Uint8Array>): Promise<void> {
 
 describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
   /** Seconds, and how often it crosses zero in each. */
-  async function hear(audio: Buffer, format: SpeechFormat) {
+  async function measure(audio: Buffer, format: SpeechFormat) {
     const [from, to] = [join(directory, 'audio'), join(directory, 'raw')];
     await writeFile(from, audio);
     const args = [
@@ -89,7 +89,7 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
       for (const rate of [8_000, 22_050, 48_000]) {
         const { mediaType, audio } = encode(tone(3, rate), format, stay(), rate);
         expect(mediaType).toBe(mediaTypes[format]);
-        const { seconds, hertz } = await hear(await collect(audio), format);
+        const { seconds, hertz } = await measure(await collect(audio), format);
         expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.3); // a frame of AAC at 8 kHz has 128 ms
         expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(35);
       }
@@ -116,7 +116,10 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
     async function* once(samples: Int16Array) {
       yield await Promise.resolve(samples);
     }
-    const { seconds } = await hear(await collect(encode(once(new Int16Array(40 * sampleRate)), format).audio), format);
+    const { seconds } = await measure(
+      await collect(encode(once(new Int16Array(40 * sampleRate)), format).audio),
+      format,
+    );
     expect(Math.abs(seconds - 40)).toBeLessThan(0.2);
     expect(await collect(encode(once(new Int16Array(1)), format).audio)).not.toHaveLength(0);
   });
@@ -172,9 +175,9 @@ describe('encode', () => {
   it('keeps samples of full scale when it resamples: no wrap to the other sign', async () => {
     const samples = new Int16Array(4_000).fill(32_767, 2_000);
     const pcm = await collect(encode(chunksOf(samples, [4_000]), 'pcm').audio);
-    const heard = new Int16Array(Uint8Array.from(pcm).buffer);
-    expect(Math.min(...heard)).toBeGreaterThan(-5_000);
-    expect(Math.max(...heard)).toBe(32_767);
+    const decoded = new Int16Array(Uint8Array.from(pcm).buffer);
+    expect(Math.min(...decoded)).toBeGreaterThan(-5_000);
+    expect(Math.max(...decoded)).toBe(32_767);
   });
 
   it('sends a tenth of a second of pcm without waiting for more', async () => {

@@ -62,7 +62,7 @@ it('measures each local model, with one voice of each program, and calls no prov
   expect(code).toBe(0);
 });
 
-it('without a recording, a voice speaks a sentence that recognizers have to hear', async () => {
+it('without a recording, a voice speaks a sentence for the recognizers', async () => {
   const cwd = await temporaryDirectory();
   await writeRecognizer(join(cwd, 'listener'));
   await writeVoice(cwd, 'letters');

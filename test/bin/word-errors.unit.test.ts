@@ -17,6 +17,6 @@ test.each([
   ['a missing character of Japanese', 'コーヒーを3杯', 'コーヒーを 杯', 1 / 7],
   ['a wrong mark in Thai', 'น้ำใจ', 'นำใจ', 1 / 4],
   ['Korean, which has spaces', '안녕 세계', '안녕 세상', 1 / 2],
-])('%s', (_what, expected, heard, rate) => {
-  expect(wordErrorRate(expected, heard)).toBe(rate);
+])('%s', (_what, expected, transcript, rate) => {
+  expect(wordErrorRate(expected, transcript)).toBe(rate);
 });

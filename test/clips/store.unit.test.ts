@@ -164,14 +164,14 @@ describe('the clip store', () => {
 
   test('evicts clips being read only as a last resort: readers see a broken transfer', async () => {
     const { make, left } = await openStore();
-    const heard = await make(1000);
-    const reader = await startReading(heard);
+    const read = await make(1000);
+    const reader = await startReading(read);
     const idle = await make(800);
-    const heardToo = await make(800);
-    expect(left(heard, idle, heardToo)).toEqual([heard, heardToo]);
-    await startReading(heardToo);
+    const readToo = await make(800);
+    expect(left(read, idle, readToo)).toEqual([read, readToo]);
+    await startReading(readToo);
     const third = await make(800);
-    expect(left(heard, heardToo, third)).toEqual([heardToo, third]);
+    expect(left(read, readToo, third)).toEqual([readToo, third]);
     await expect(reader.next()).rejects.toMatchObject({ code: 'storage-full' });
   });
 

@@ -42,7 +42,7 @@ const good = `
       const calls = toolCalls(tools);
       yield { type: 'completed', result: { ...result(''), finishReason: 'tool_calls', toolCalls: calls } };
     },
-    heard: (messages) => messages.find(({ role }) => role === 'tool')?.content,
+    toolOutput: (messages) => messages.find(({ role }) => role === 'tool')?.content,
     greet: ({ response_format: format }) => (format?.type === 'json_object' ? '{"greeting":"Hello."}' : 'Hello.'),
     result: (content) => ({ content, finishReason: 'stop', reasoning: null, usage }),
     answer: async function* (step, content, { result }) {
@@ -78,8 +78,8 @@ const good = `
     await own.think(context, options);
     const [tool] = options.tools;
     const { messages, tools = [], provider = {} } = call;
-    const heard = own.heard(messages);
-    if (heard !== undefined) yield* own.answer(0, heard, own);
+    const toolOutput = own.toolOutput(messages);
+    if (toolOutput !== undefined) yield* own.answer(0, toolOutput, own);
     else if (tools.length > 0) yield* own.askCaller(tools, own);
     else if (tool) yield* own.answer(1, yield* own.call(tool, options, own), own);
     else yield* own.answer(0, own.greet(provider), own);
@@ -177,8 +177,8 @@ const bad = {
       yield* parts.call({ ...tools[0], run: async () => 'alpha' }, { signal: AbortSignal.timeout(1000) }, own);
       yield* parts.answer(1, 'alpha', own);
     }`,
-    'rejects the outputs': `heard: (messages) => { if (parts.heard(messages) !== undefined) throw new Error('no'); }`,
-    'ignores the outputs': `heard: (messages) => (parts.heard(messages) === undefined ? undefined : 'Hello.')`,
+    'rejects the outputs': `toolOutput: (messages) => { if (parts.toolOutput(messages) !== undefined) throw new Error('no'); }`,
+    'ignores the outputs': `toolOutput: (messages) => (parts.toolOutput(messages) === undefined ? undefined : 'Hello.')`,
   },
   'a model that supports images answers a message that has one': {
     'refuses it': `refuse: (call) => {

@@ -59,16 +59,16 @@ export const startChatProvider = () =>
   start(async (body, response) => {
     const { messages, tools = [], response_format: format } = JSON.parse(body.toString()) as ChatBody;
     const [tool] = tools;
-    const heard = messages.find(({ role }) => role === 'tool')?.content;
+    const toolOutput = messages.find(({ role }) => role === 'tool')?.content;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const send = (delta: object, finish: string | null = null) =>
       response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
-    if (tool && heard === undefined) {
+    if (tool && toolOutput === undefined) {
       const call = { name: tool.function.name, arguments: '{"text":"alpha"}' };
       send({ tool_calls: [{ index: 0, id: 'call-1', type: 'function', function: call }] }, 'tool_calls');
     } else {
       const greeting = format?.type === 'json_object' ? ['{"greeting":', '"Hello."', '}'] : ['Hel', 'lo', '.'];
-      for (const content of [...greeting, heard ?? '']) {
+      for (const content of [...greeting, toolOutput ?? '']) {
         await sleep(50);
         send({ content });
       }

@@ -3,7 +3,7 @@ import { transcriptionChecks } from '../../src/conformance/transcription.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
 import { badListings, badOptions, describeKit, firstOfEach, goesOn, litters, ownEngineError } from './support.ts';
 
-/** Hears any sound as words. Keeps every rule. */
+/** Transcribes any sound as words. Keeps every rule. */
 const good = `
   import { readFile, writeFile } from 'node:fs/promises';
   import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,7 @@ const good = `
       await writeFile(directory.path + '/notes', 'of the work');
       await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
     },
-    hear: (sound) => sound.some((byte) => byte !== 0)
+    recognize: (sound) => sound.some((byte) => byte !== 0)
       ? { text: 'Alpha, bravo.', language: 'en', durationMs: sound.length / 32 }
       : { text: '', language: null, durationMs: sound.length / 32 },
     time: ({ text }, timestamps = []) => ({
@@ -40,7 +40,7 @@ const good = `
       }
     },
   };
-  export const engineOf = ({ options, models, refuse, decodes, decode, read, work, hear, time, report, assets }) => ({
+  export const engineOf = ({ options, models, refuse, decodes, decode, read, work, recognize, time, report, assets }) => ({
     contract: 1,
     name: 'ears',
     capability: 'transcription',
@@ -54,18 +54,18 @@ const good = `
         refuse(call);
         const decoded = await decode(context, call.recording, options);
         await work(context, decoded.wavPath, options);
-        const heard = hear(await read(decoded));
-        const transcript = { ...heard, ...(heard && time(heard, call.timestamps, decoded)) };
+        const recognized = recognize(await read(decoded));
+        const transcript = { ...recognized, ...(recognized && time(recognized, call.timestamps, decoded)) };
         report(transcript, options);
-        return heard && transcript;
+        return recognized && transcript;
       },
     }),
   });
   export default engineOf(parts);`;
 
 /** Changes the times that the good engine has, if any. */
-const times = (lie: string) => `time: (heard, kinds) => {
-  const times = parts.time(heard, kinds);
+const times = (lie: string) => `time: (recognized, kinds) => {
+  const times = parts.time(recognized, kinds);
   return times.words && times.segments ? { ...times, ...(${lie}) } : times;
 }`;
 
@@ -76,25 +76,25 @@ const bad = {
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'ears') throw new Error('no such model'); }`,
   },
   'speech is transcribed': {
-    'returns nothing': `hear: () => undefined`,
-    'names the language in English': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'english' })`,
-    'omits the language': `hear: () => ({ text: 'alpha' })`,
-    'returns empty text': `hear: () => ({ text: '', language: null })`,
-    'returns several lines': `hear: (...heard) => ({ ...parts.hear(...heard), text: 'alpha\\nbravo' })`,
-    'returns the duration in seconds': `hear: (sound) => ({ ...parts.hear(sound), durationMs: sound.length / 32_000 })`,
+    'returns nothing': `recognize: () => undefined`,
+    'names the language in English': `recognize: (...recognized) => ({ ...parts.recognize(...recognized), language: 'english' })`,
+    'omits the language': `recognize: () => ({ text: 'alpha' })`,
+    'returns empty text': `recognize: () => ({ text: '', language: null })`,
+    'returns several lines': `recognize: (...recognized) => ({ ...parts.recognize(...recognized), text: 'alpha\\nbravo' })`,
+    'returns the duration in seconds': `recognize: (sound) => ({ ...parts.recognize(sound), durationMs: sound.length / 32_000 })`,
   },
   'a slice of a file is transcribed like a recording of its own': {
     'measures the whole file': `read: parts.readAll`,
-    'hears the whole file': `read: parts.readAll, models: [{ id: 'ears', local: true }],
-      hear: (sound) => ({ text: String(sound.length), language: 'en' })`,
-    'counts from the start of the file': `time: (heard, kinds, { startMs }) => {
+    'transcribes the whole file': `read: parts.readAll, models: [{ id: 'ears', local: true }],
+      recognize: (sound) => ({ text: String(sound.length), language: 'en' })`,
+    'counts from the start of the file': `time: (recognized, kinds, { startMs }) => {
       const later = (time) => ({ ...time, startMs: time.startMs + startMs, endMs: time.endMs + startMs });
-      return Object.fromEntries(Object.entries(parts.time(heard, kinds)).map(([kind, times]) => [kind, times.map(later)]));
+      return Object.fromEntries(Object.entries(parts.time(recognized, kinds)).map(([kind, times]) => [kind, times.map(later)]));
     }`,
   },
   'silence returns empty text and no language': {
-    'returns words for silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
-    'returns a language for silence': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'en' })`,
+    'returns words for silence': `recognize: () => ({ text: 'Thank you.', language: 'en' })`,
+    'returns a language for silence': `recognize: (...recognized) => ({ ...parts.recognize(...recognized), language: 'en' })`,
   },
   'supported hints are accepted': {
     'takes no prompt': `refuse: (call) => { parts.refuse(call); if (call.prompt) throw new Error('no'); }`,
@@ -102,18 +102,18 @@ const bad = {
   },
   'supported timestamps spell the text, in order and within the recording': {
     'returns none': `time: () => ({})`,
-    'returns words only with segments': `time: (heard, kinds) => kinds?.length === 1 ? {} : parts.time(heard, kinds)`,
-    'returns none for silence': `time: (heard, kinds) => heard.text ? parts.time(heard, kinds) : {}`,
-    'hears a segment in silence': times(`heard.text ? {} : { segments: [{ startMs: 0, endMs: 1, text: '' }] }`),
+    'returns words only with segments': `time: (recognized, kinds) => kinds?.length === 1 ? {} : parts.time(recognized, kinds)`,
+    'returns none for silence': `time: (recognized, kinds) => recognized.text ? parts.time(recognized, kinds) : {}`,
+    'returns a segment for silence': times(`recognized.text ? {} : { segments: [{ startMs: 0, endMs: 1, text: '' }] }`),
     'spells another text': times(`{ words: times.words.slice(1) }`),
-    'measures in seconds': times(`{ segments: [{ startMs: 0, endMs: 0.9, text: heard.text }] }`),
+    'measures in seconds': times(`{ segments: [{ startMs: 0, endMs: 0.9, text: recognized.text }] }`),
     'is out of order': times(`{ words: times.words.map((word, i) => ({ ...word, startMs: 300 - i })) }`),
-    'ends before it starts': times(`{ segments: [{ startMs: 2, endMs: 1, text: heard.text }] }`),
-    'ends after the recording': times(`{ segments: [{ startMs: 0, endMs: 9e6, text: heard.text }] }`),
+    'ends before it starts': times(`{ segments: [{ startMs: 2, endMs: 1, text: recognized.text }] }`),
+    'ends after the recording': times(`{ segments: [{ startMs: 0, endMs: 9e6, text: recognized.text }] }`),
   },
   'segments reported early are those of the transcript, and progress does not go back': {
-    'reports another text': `report: (heard, { onSegment }) =>
-      parts.report(heard, { onSegment: (segment) => onSegment?.({ ...segment, text: 'alpha' }) })`,
+    'reports another text': `report: (recognized, { onSegment }) =>
+      parts.report(recognized, { onSegment: (segment) => onSegment?.({ ...segment, text: 'alpha' }) })`,
     'reports a segment twice': `report: (...call) => { parts.report(...call); parts.report(...call); }`,
     'goes back': `report: (_heard, { onProgress }) => { onProgress?.(500); onProgress?.(400); }`,
     'reports half a millisecond, and returns no segments': `models: [{ id: 'ears', local: true }],

@@ -105,7 +105,7 @@ describe('the response to an error', () => {
   });
 
   it('has the violations of the error, else the default of its code', () => {
-    const english = new EngineError('language-not-supported', 'It hears English only.');
+    const english = new EngineError('language-not-supported', 'It transcribes English only.');
     const detail = 'must be a language that the model supports';
     expect(answer(english).body.errors).toEqual([{ in: 'body', pointer: '/language', detail }]);
     const errors = [{ in: 'body', pointer: '/tts_model', detail: 'must be the id of a listed model' }] as const;

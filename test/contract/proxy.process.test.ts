@@ -77,12 +77,12 @@ describe.each(operations)('$id', (operation) => {
   });
 
   function succeed(): Promise<Answer> {
-    if (needsClip.test(operation.id)) return hear();
+    if (needsClip.test(operation.id)) return getClip();
     if (needsJob.test(operation.id)) return ofJob();
     return ask(operation, needsPreparation.test(operation.id) ? { path: { id: 'installed' } } : undefined);
   }
 
-  async function hear(): Promise<Answer> {
+  async function getClip(): Promise<Answer> {
     const { headers } = await talkative();
     const [, id] = /clips\/([\w.-]+)>/.exec(headers.get('link') ?? '') ?? [];
     return ask(operation, { path: { id } });

@@ -1,4 +1,4 @@
-/** A voice loop on a machine without a network: whisper.cpp hears, llama.cpp answers and calls its tool, a voice speaks. */
+/** A voice loop on a machine without a network: whisper.cpp transcribes, llama.cpp answers and calls its tool, a voice speaks. */
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { hasLibrary } from '../engines/llama-local/support.ts';
@@ -14,10 +14,10 @@ import { describeAsRoot } from './support.ts';
 
 describeAsRoot('in a network that ends at this machine', () => {
   describeWith([...programs, 'nsenter', 'unshare', 'ip'], 'with real programs', () => {
-    test.skipIf(!hasLibrary)('what is said is heard, and the answer sounds', async () => {
+    test.skipIf(!hasLibrary)('what is said is transcribed, and the answer sounds', async () => {
       const directory = await temporaryDirectory();
-      const [hearing, mind] = [join(directory, 'tones.bin'), join(directory, 'chat.gguf')];
-      await Promise.all([writeToneModel(hearing), writeChatModel(mind)]);
+      const [recognizer, mind] = [join(directory, 'tones.bin'), join(directory, 'chat.gguf')];
+      await Promise.all([writeToneModel(recognizer), writeChatModel(mind)]);
       const voice = await writeVoice(directory, 'voice', { kind: 'piper', isPlain: true });
       const namespace = await openNamespace();
       onTestFinished(() => namespace[Symbol.asyncDispose]());
@@ -25,7 +25,7 @@ describeAsRoot('in a network that ends at this machine', () => {
         env: {
           TRANSCRIBE_SETUP: 'off',
           WHISPER_CLI: requireProgram('whisper-cli'),
-          ...{ WHISPER_MODEL: hearing, CHAT_LOCAL_MODEL: mind, VOICE_MODEL: voice },
+          ...{ WHISPER_MODEL: recognizer, CHAT_LOCAL_MODEL: mind, VOICE_MODEL: voice },
         },
         through: () => namespace.enter,
       });

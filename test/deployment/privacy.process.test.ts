@@ -1,6 +1,6 @@
 /**
  * A recording that is transcribed on this machine stays on it: proven where there is no other machine, with somebody
- * listening who would love to hear it.
+ * listening who would love to receive it.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ describeAsRoot('in a network that ends at this machine', () => {
       ['gives its words', 'good', { status: 200, body: { ...spoken, model: 'good' } }],
       ['that fails says so', 'fails', { status: 500, body: { code: 'engine-failed' } }],
       ['that cannot work says so', 'absent', { status: 503, body: { code: 'model-unavailable' } }],
-    ])('a local model %s, and the provider hears nothing', async (_how, model, expected) => {
+    ])('a local model %s, and the provider receives nothing', async (_how, model, expected) => {
       const before = calls();
       expect(await send(`model=${model}`)).toMatchObject(expected);
       expect(calls()).toBe(before);
@@ -144,10 +144,10 @@ describeAsRoot('in a network that ends at this machine', () => {
       expect(calls()).toBe(before);
     });
 
-    test('the provider does hear what is sent to it by name', async () => {
+    test('the provider does receive what is sent to it by name', async () => {
       const before = calls();
       const answer = await send('model=hosted');
-      expect(answer).toMatchObject({ status: 200, body: { text: 'heard by the provider', model: 'hosted' } });
+      expect(answer).toMatchObject({ status: 200, body: { text: 'transcribed by the provider', model: 'hosted' } });
       await expect.poll(calls).toBe(before + 1);
     });
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, vi } from 'vitest';
 import { answers } from '../support/chat-model.ts';
-import { heard } from '../support/tone-listener.ts';
+import { recognize } from '../support/tone-listener.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // services in processes of their own, however busy the machine is
@@ -106,5 +106,5 @@ export async function say(url: string, text: string): Promise<string> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ text, format: 'wav' }),
   });
-  return heard(Buffer.from(await response.arrayBuffer()), 'piper');
+  return recognize(Buffer.from(await response.arrayBuffer()), 'piper');
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { spawnService } from '../support/child-service.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { heard } from '../support/tone-listener.ts';
+import { recognize } from '../support/tone-listener.ts';
 import { writeVoice } from '../support/voice-model.ts';
 import { openNamespace } from './namespace.ts';
 import { describeAsRoot, spelled } from './support.ts';
@@ -48,7 +48,7 @@ describeAsRoot('in a network that ends at this machine', () => {
       const file = await writeVoice(await temporaryDirectory(), 'voice', { kind: 'piper', isPlain: true });
       const { speak, list } = await start(curl, { VOICE_MODEL: file });
       expect(await list()).toMatchObject({ default: 'local-voice' });
-      expect(heard(await speak(), 'piper')).toBe(spelled);
+      expect(recognize(await speak(), 'piper')).toBe(spelled);
     });
   });
 });

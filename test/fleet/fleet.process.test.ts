@@ -188,13 +188,13 @@ describeWith(['redis-server'], 'a fleet', () => {
 
   test('removes a waiting ticket when its caller disconnects', async () => {
     const { open, answers } = await occupy();
-    const stream = await openStream(fronts[0].url, formOf({ say: 'never heard' }));
+    const stream = await openStream(fronts[0].url, formOf({ say: 'never transcribed' }));
     await expect.poll(() => waitingIn(redis)).toBe(1);
     stream.close();
     await expect.poll(() => waitingIn(redis)).toBe(0);
     await open();
     await Promise.all(answers);
-    expect(begun('never heard')).toEqual([]);
+    expect(begun('never transcribed')).toEqual([]);
   });
 
   test('answers 503 after every worker has returned a call for an unknown model', async () => {

@@ -73,15 +73,15 @@ describe('a job', () => {
     const engines = { words: { use: './words.mjs', decodes } };
     await using own = await start({ config: JSON.stringify({ engines }) });
     const samples = Buffer.concat([speechOf(words).subarray(44), Buffer.alloc(10)]); // not a whole millisecond
-    const heard: { bytes: number; files: readonly string[] }[] = [];
-    using _hook = hookEngine(async ({ bytes }) => heard.push({ bytes, files: await own.leftovers() }));
+    const received: { bytes: number; files: readonly string[] }[] = [];
+    using _hook = hookEngine(async ({ bytes }) => received.push({ bytes, files: await own.leftovers() }));
     const { id } = await create(own, Buffer.concat([wavHeader(samples.length), samples]), { model });
     expect(await end(own, id)).toMatchObject({ duration_ms: words * 500 + 1, result: { text: textOf(words) } });
-    for (const { files } of heard) {
+    for (const { files } of received) {
       const names = files.filter((path) => path.endsWith('.wav')).map((path) => basename(path));
       expect(names.toSorted()).toEqual(expected);
     }
-    expect(heard.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(samples.length);
+    expect(received.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(samples.length);
   });
 
   test('keeps no recording after its end, and nothing after its deletion', async () => {

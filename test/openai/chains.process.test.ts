@@ -68,8 +68,8 @@ describeWith(['whisper-cli'], 'through a chain', () => {
   // On Node 24 this gateway wraps text in JSON and forwards neither streams nor audio, with any provider.
   test('Portkey: json and chats are those of the service', async () => {
     const [through, alone] = [portkey(chats), sdkOf(sandbox)];
-    const hear = (sdk: OpenAI) => sdk.audio.transcriptions.create({ file: speech(), model: 'whisper-1' });
-    expect(await hear(through)).toEqual(await hear(alone));
+    const transcribe = (sdk: OpenAI) => sdk.audio.transcriptions.create({ file: speech(), model: 'whisper-1' });
+    expect(await transcribe(through)).toEqual(await transcribe(alone));
     const body = { model: 'sandbox-chat', messages: [{ role: 'user' as const, content: 'Hello there.' }] };
     const message = async (sdk: OpenAI) => (await sdk.chat.completions.create(body)).choices[0]?.message;
     expect(await message(through)).toEqual(await message(alone));

@@ -120,7 +120,7 @@ const handsFreeStates: Readonly<Record<string, (page: UserPage) => Promise<unkno
     await startHandsFree(page, 'Allow the microphone');
   },
   'hands-free, listening': (page) => startHandsFree(page, 'Listening'),
-  'hands-free, hearing somebody': async (page) => {
+  'hands-free, while somebody speaks': async (page) => {
     await page.page.evaluate(talker);
     await startHandsFree(page, 'Listening');
     await page.page.getByText('Pause to send.').waitFor();
@@ -154,7 +154,7 @@ const handsFreeStates: Readonly<Record<string, (page: UserPage) => Promise<unkno
 
 describeWith(programs, 'the page', () => {
   const service = sharedService();
-  const browser = sharedBrowser({ hears: toneWav({ words: [], rate: 16_000 }) }); // silence
+  const browser = sharedBrowser({ sound: toneWav({ words: [], rate: 16_000 }) }); // silence
   const open = async (context: object = {}) => (await openPage(browser(), service(), { context })).ready();
 
   /** What can be on the screen. */

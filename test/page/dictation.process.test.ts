@@ -1,4 +1,4 @@
-/** The microphone: what is said is written down, corrected, sent, answered and heard. No recording is lost. */
+/** The microphone: what is said is written down, corrected, sent, answered and read aloud. No recording is lost. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
@@ -26,7 +26,7 @@ const lead = new Int16Array(deviceLeadSeconds * speech.rate);
 const deviceRecording = wav(Int16Array.from([...lead, ...tonePcm(speech)]), { rate: speech.rate, channels: 1 });
 
 describeWith(programs, 'a user who speaks', () => {
-  const { service, open } = sharedPage({ hears: deviceRecording });
+  const { service, open } = sharedPage({ sound: deviceRecording });
   // The model wants each word in its half of a second, which the pauses of a live transcription move.
   const openPrompt = (settings = {}) => open({ settings, script: withoutSocket + promptUser(recording) });
 
@@ -168,7 +168,7 @@ describeWith(programs, 'a user who speaks', () => {
     expect(await page.alert.count()).toBe(0);
   });
 
-  test('is told that nothing was heard, and nothing is sent', async () => {
+  test('is told that nothing was recognized, and nothing is sent', async () => {
     const page = await open({ settings: { sendAtOnce: true } });
     const before = requestsOf(service(), 'streamChat').length;
     await page.upload('silence.wav', toneWav({ words: [], rate: 16_000, tailSeconds: 2 }));

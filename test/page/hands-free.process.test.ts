@@ -80,7 +80,7 @@ const open = 'To interrupt, speak or press Space.';
 
 describeWith(programs, 'hands-free', () => {
   const service = sharedService();
-  const browser = sharedBrowser({ hears: wav(samples, { rate, channels: 1 }) });
+  const browser = sharedBrowser({ sound: wav(samples, { rate, channels: 1 }) });
 
   async function start(settings: object, script = patientUser, at = service()): Promise<UserPage> {
     const page = await openPage(browser(), at, { settings: { pauseMs: 500, ...settings }, script });
@@ -108,7 +108,7 @@ describeWith(programs, 'hands-free', () => {
   const transcriptions = async (page: UserPage) =>
     (await page.observed()).announcements.filter((text) => text === 'Transcribing.').length;
 
-  test('sends each turn and no click, listens again after the answer, and hears nothing while muted', async () => {
+  test('sends each turn and no click, listens again after the answer, and transcribes nothing while muted', async () => {
     const page = await start({ readAloud: false });
     const takes = (await say(page)) + (await say(page));
     await textOf(page.answers.locator('.markdown')).toBe('You said: alpha\nYou said: alpha');
@@ -198,13 +198,13 @@ describeWith(programs, 'hands-free', () => {
 
   test('does not answer its own voice, and pauses the microphone from then on', async () => {
     const page = await start({}, patientUser + slowVoice + withoutEcho);
-    const heard = 'The quick brown fox jumps over the lazy dog';
-    await page.page.route('**/transcribe/stream', understands(heard));
+    const said = 'The quick brown fox jumps over the lazy dog';
+    await page.page.route('**/transcribe/stream', understands(said));
     await speak(page);
     await help(page).toBe(open);
     await speak(page);
     await help(page).toBe(listening);
-    expect(await page.questions.allTextContents()).toEqual([heard]);
+    expect(await page.questions.allTextContents()).toEqual([said]);
     await speak(page);
     await help(page).toMatch(/^The microphone hears the answer, and is paused/);
   });

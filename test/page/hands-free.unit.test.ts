@@ -1,4 +1,4 @@
-/** Hands-free mode: its states, what is heard in each, and the words it shows. */
+/** Hands-free mode: its states, what is recorded in each, and the words it shows. */
 import { describe, expect, test } from 'vitest';
 import { isEcho } from '../../page/echo.ts';
 import { canInterrupt, isOpen, onPress, stateOf, type Facts, type HandsFree } from '../../page/hands-free-state.ts';
@@ -81,12 +81,15 @@ test.each([
   ['speaking', false, true, 'interrupt'],
   ['muted', false, false, undefined],
   ['failed', false, false, 'retry'],
-] as const)('%s: what is heard, and what the large button does', (state, isHeard, isHeardIfItInterrupts, press) => {
-  expect(isOpen({ state, isMuted: false, canInterrupt: false })).toBe(isHeard);
-  expect(isOpen({ state, isMuted: false, canInterrupt: true })).toBe(isHeardIfItInterrupts);
-  expect(isOpen({ state, isMuted: true, canInterrupt: true })).toBe(false);
-  expect(onPress(state)).toBe(press);
-});
+] as const)(
+  '%s: what is recorded, and what the large button does',
+  (state, isRecorded, isRecordedIfItInterrupts, press) => {
+    expect(isOpen({ state, isMuted: false, canInterrupt: false })).toBe(isRecorded);
+    expect(isOpen({ state, isMuted: false, canInterrupt: true })).toBe(isRecordedIfItInterrupts);
+    expect(isOpen({ state, isMuted: true, canInterrupt: true })).toBe(false);
+    expect(onPress(state)).toBe(press);
+  },
+);
 
 test('a voice interrupts by default only if the browser cancels the echo', () => {
   const may = (mode: 'automatic' | 'always' | 'never') => [canInterrupt(mode, false), canInterrupt(mode, true)];
@@ -106,8 +109,8 @@ describe('an echo of the answer', () => {
     ['is not a repeated word', 'In Paris?', false],
     ['is not another sentence', 'Was it finished before the war in 1889, for Paris?', false],
     ['is not silence', '', false],
-  ])('%s', (_what, heard, isIt) => {
-    expect(isEcho(heard, said)).toBe(isIt);
+  ])('%s', (_what, transcript, isIt) => {
+    expect(isEcho(transcript, said)).toBe(isIt);
   });
 
   test('is not recognized where nothing was said', () => {

@@ -1,6 +1,6 @@
 /** The language, the translation and the keywords of recordings: chosen once, and sent with each of them. */
 import { expect, test } from 'vitest';
-import { hookEngine, speechOf, wordEngine, type Heard } from '../jobs/support/speech.ts';
+import { hookEngine, speechOf, wordEngine, type EngineCall } from '../jobs/support/speech.ts';
 import { describeWith } from '../support/programs.ts';
 import { tonePcm, wav } from '../support/tone-model.ts';
 import {
@@ -39,13 +39,13 @@ const ways: Readonly<Record<string, (page: UserPage) => Promise<unknown>>> = {
 
 describeWith(programs, 'the language, translation and keywords', () => {
   const service = sharedService({ ...wordEngine, config });
-  const browser = sharedBrowser({ hears: turns });
+  const browser = sharedBrowser({ sound: turns });
   const open = async (options: OpenOptions = {}) => (await openPage(browser(), service(), options)).ready();
   const language = ({ page }: UserPage) => page.getByLabel('Language of recordings');
 
   test.each(Object.entries(ways))('go with %s', async (_what, record) => {
-    const call = Promise.withResolvers<Heard>();
-    using _hook = hookEngine((heard) => call.resolve(heard));
+    const call = Promise.withResolvers<EngineCall>();
+    using _hook = hookEngine((received) => call.resolve(received));
     const page = await open({ settings: { language: 'de', translate: true, keywords: 'Ada Lovelace, Parlance,' } });
     await record(page);
     expect(await call.promise).toMatchObject({

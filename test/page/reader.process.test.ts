@@ -222,7 +222,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
       },
     );
 
-    test('reads what the service hears', async () => {
+    test('reads what the service transcribes', async () => {
       const page = await open({ script: speech, isAlone: true });
       const before = requestsOf(service(), 'streamTranscription').length;
       const [socket] = await Promise.all([page.page.waitForEvent('websocket'), page.button('Speak').click()]);

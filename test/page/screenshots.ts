@@ -25,7 +25,7 @@ engines:
 /** A scripted provider, the real MCP server for files, and eSpeak NG. */
 const scripted = `
 engines:
-  heard: { use: hosted-stt, baseUrl: '${provider.baseUrl}', local: true, models: [{ id: scripted-transcription, supports: [segment] }] }
+  recognizer: { use: hosted-stt, baseUrl: '${provider.baseUrl}', local: true, models: [{ id: scripted-transcription, supports: [segment] }] }
   answers: { use: llm-agent, baseUrl: '${provider.baseUrl}', local: true, models: [scripted-chat] }
   espeak: { use: espeak }
 mcpServers:

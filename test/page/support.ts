@@ -20,7 +20,7 @@ export const patience = { timeout: 30_000, interval: 20 };
 
 // ------------------------------------------------------------------------------------------------------ service
 
-/** The tone model hears, the sandbox answers, eSpeak speaks. Slow models are there to be chosen, one lacks its key. */
+/** The tone model transcribes, the sandbox answers, eSpeak speaks. Slow models are there to be chosen, one lacks its key. */
 const engines = `
 engines:
   whisper: { use: whisper-cli, models: [{ id: tones, file: '\${WHISPER_MODEL}' }] }
@@ -47,8 +47,8 @@ export const requestsOf = ({ log }: TestService, operation?: string): LogLine[] 
 // ------------------------------------------------------------------------------------------------------ browser
 
 export interface BrowserOptions {
-  /** What the microphone hears, from its opening on; then silence. Absent: beeps. */
-  readonly hears?: Buffer;
+  /** What the microphone plays, from its opening on; then silence. Absent: beeps. */
+  readonly sound?: Buffer;
   /** It asks for the microphone, and the answer is no unless the context allows it; otherwise nobody is asked. */
   readonly asks?: boolean;
   /** What it is started through, such as the command that enters a namespace. */
@@ -62,24 +62,24 @@ export function sharedBrowser(options: BrowserOptions = {}): () => Browser {
 
 /** The caller disposes of it. */
 export async function launch({
-  hears,
+  sound,
   asks = false,
   through = [],
 }: BrowserOptions): Promise<Browser & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-page-'));
   const recording = join(directory, 'microphone.wav');
-  if (hears) await writeFile(recording, hears);
+  if (sound) await writeFile(recording, sound);
   const program = join(directory, 'chromium');
   const command = [...through, asks ? requireProgram('chromium') : windowless()];
   await writeFile(program, `#!/bin/sh\nexec ${command.join(' ')} "$@"\n`, { mode: 0o755 });
   const args = [
     '--use-fake-device-for-media-stream',
     asks ? '--deny-permission-prompts' : '--use-fake-ui-for-media-stream',
-    ...(hears ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
+    ...(sound ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
     `--host-resolver-rules=MAP ${lanName} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`, // the network is cut
   ];
   const browser = await startChromium(args, program);
-  if (hears) expect(existsSync(recording)).toBe(true); // else there would be silence, and no error
+  if (sound) expect(existsSync(recording)).toBe(true); // else there would be silence, and no error
   return Object.assign(browser, {
     async [Symbol.asyncDispose]() {
       await browser.close();

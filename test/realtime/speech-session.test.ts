@@ -75,7 +75,7 @@ describe('the recording of a turn', () => {
       peaks = Array.from({ length: samples.length / 1_600 }, (_, i) =>
         Math.max(...samples.slice(1_600 * i, 1_600 * (i + 1))),
       );
-      return { text: 'heard', language: null };
+      return { text: 'transcribed', language: null };
     };
     const { speech, ended } = await openSpeech({ transcribe }, { options: { ...byHand, format } });
     await speech.append(encode(sound(8_000, [-120, 200], [-9, 300], [-120, 200])));
@@ -204,12 +204,15 @@ describe('a transcript', () => {
 
   it('that fails ends its turn, and the next one is transcribed', async () => {
     const failure = new EngineError('engine-failed', 'It broke.');
-    const transcribe = vi.fn().mockRejectedValueOnce(failure).mockResolvedValue({ text: 'heard', language: null });
+    const transcribe = vi
+      .fn()
+      .mockRejectedValueOnce(failure)
+      .mockResolvedValue({ text: 'transcribed', language: null });
     const { speech, events, ended } = await openSpeech({ transcribe });
     await speech.append(two);
     await ended(2);
     expect(events.find(({ type }) => type === 'failed')).toMatchObject({ error: failure });
-    expect(told(events)).toContain('2 completed heard');
+    expect(told(events)).toContain('2 completed transcribed');
   });
 
   it('may come before the one of the turn before it', async () => {
@@ -296,7 +299,7 @@ function byTest() {
   const transcribe = (_call: unknown, { signal }: TranscriptionOptions) =>
     new Promise<Transcript>((resolve, reject) => {
       calls.push({
-        end: (text = 'heard') => resolve({ text, language: null, durationMs: 1_000 }),
+        end: (text = 'transcribed') => resolve({ text, language: null, durationMs: 1_000 }),
         fail: reject,
         signal,
       });

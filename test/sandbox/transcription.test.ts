@@ -40,15 +40,15 @@ describe('the sandbox', () => {
   });
 
   it('returns its sentence for every recording, with the real duration', async () => {
-    const heard = {
+    const expected = {
       text: 'The sandbox has heard a recording.',
       language: 'en',
       duration_ms: 2100,
       model: 'sandbox-transcribe',
     };
-    expect((await transcribe(await words())).body).toEqual(heard);
-    expect((await transcribe(await words())).body).toEqual(heard);
-    expect((await transcribe(second(3000))).body).toEqual({ ...heard, duration_ms: 1000 });
+    expect((await transcribe(await words())).body).toEqual(expected);
+    expect((await transcribe(await words())).body).toEqual(expected);
+    expect((await transcribe(second(3000))).body).toEqual({ ...expected, duration_ms: 1000 });
   });
 
   it.each([

@@ -30,7 +30,7 @@ async function speak({ url, dir }: { readonly url: string; readonly dir: string 
 const ears = ['curl', 'ffmpeg', 'pocketsphinx_continuous'] as const;
 
 describe('a fresh machine speaks exactly these words, in mp3', () => {
-  async function hear(program?: string): Promise<string> {
+  async function recognize(program?: string): Promise<string> {
     const service = await start(program);
     const listing: unknown = await (await fetch(`${service.url}/api/v1/tts/models`)).json();
     expect(listing).toMatchObject({
@@ -47,10 +47,10 @@ describe('a fresh machine speaks exactly these words, in mp3', () => {
   }
 
   describeWith([...ears, 'espeak-ng'], 'with the program', () => {
-    test('espeak-ng', async () => expect(await hear('espeak-ng')).toContain('--stdin --stdout'));
+    test('espeak-ng', async () => expect(await recognize('espeak-ng')).toContain('--stdin --stdout'));
   });
 
   describeWith(ears, 'with only npm', () => {
-    test('the WASM package', async () => expect(await hear()).toBe(''));
+    test('the WASM package', async () => expect(await recognize()).toBe(''));
   });
 });

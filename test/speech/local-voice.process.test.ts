@@ -5,7 +5,7 @@ import { processesWith } from '../support/processes.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { heard } from '../support/tone-listener.ts';
+import { recognize } from '../support/tone-listener.ts';
 import { writeVoice } from '../support/voice-model.ts';
 import { chat, scriptedEngines } from './support.ts';
 
@@ -27,7 +27,7 @@ const toneVoice = async () => writeVoice(await temporaryDirectory(), 'tones');
 async function speak(service: TestService, more: object = {}): Promise<string> {
   const answer = await service.post('/tts', { text: 'yes no hello', format: 'wav', ...more });
   expect(answer.status).toBe(200);
-  return heard(Buffer.from(await answer.arrayBuffer()));
+  return recognize(Buffer.from(await answer.arrayBuffer()));
 }
 
 const said = 'yes no hello';

@@ -1,4 +1,4 @@
-/** Whisper models in ggml's format, as whisper-cli's `-m` takes them. What they hear and say is up to the weights. */
+/** Whisper models in ggml's format, as whisper-cli's `-m` takes them. What they recognize and write is up to the weights. */
 import { writeFile } from 'node:fs/promises';
 
 export interface WhisperModel {

@@ -74,7 +74,7 @@ export async function failureCode(response: Response): Promise<string | undefine
 }
 
 /** The answer to a transcription. */
-export interface Heard {
+export interface TranscriptionAnswer {
   readonly status: number;
   readonly text?: string;
   readonly language?: string | null;

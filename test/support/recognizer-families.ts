@@ -127,11 +127,11 @@ function decoder(): Buffer {
 /** With TDT, five durations follow the tokens: a blank takes one frame, a token two. */
 function joiner(isTdt: boolean): Buffer {
   const g = new Graph();
-  const heard = g.op('Squeeze', ['encoder_outputs', g.constant([2])]);
+  const recognized = g.op('Squeeze', ['encoder_outputs', g.constant([2])]);
   const said = columns(g, g.op('Squeeze', ['decoder_outputs', g.constant([2])]), 0, 1, 1);
-  const left = g.op('Sub', [columns(g, heard, size + 1, size + 2, 1), said]);
+  const left = g.op('Sub', [columns(g, recognized, size + 1, size + 2, 1), said]);
   const isWord = g.op('Min', [g.op('Max', [left, g.floats([0])]), g.floats([1])]);
-  const words = g.op('Mul', [g.op('Mul', [columns(g, heard, 0, size, 1), isWord]), g.floats([10])]);
+  const words = g.op('Mul', [g.op('Mul', [columns(g, recognized, 0, size, 1), isWord]), g.floats([10])]);
   const blank = g.op('Add', [g.op('Mul', [isWord, g.floats([0])]), g.floats([5])]);
   const two = g.op('Mul', [isWord, g.floats([0, 0, 1, 0, 0], [1, 5])]);
   const one = g.op('Mul', [g.op('Sub', [g.floats([1]), isWord]), g.floats([0, 1, 0, 0, 0], [1, 5])]);
@@ -169,8 +169,8 @@ function senseVoice({ metadata, failsInRequests }: FamilyOptions): Files {
   const row = (all: string, id: string) => g.op('Unsqueeze', [g.op('Gather', [all, id], { axis: 0 }), g.constant([1])]);
   const norms = rows(Array.from({ length: 16 }, (_, id) => prefix.indexOf(id === 14 ? '<|withitn|>' : '<|woitn|>')));
   const middle = g.op('Unsqueeze', [rows([prefix.indexOf('<|NEUTRAL|>'), prefix.indexOf('<|Speech|>')]), g.constant([0])]); // prettier-ignore
-  const heard = failsInRequests ? failing(g, logits, 'x', warmUpFrames * 560) : logits;
-  g.op('Concat', [row(languages, 'language'), middle, row(norms, 'text_norm'), heard], { axis: 1 }, 'logits');
+  const recognized = failsInRequests ? failing(g, logits, 'x', warmUpFrames * 560) : logits;
+  g.op('Concat', [row(languages, 'language'), middle, row(norms, 'text_norm'), recognized], { axis: 1 }, 'logits');
   g.op('Add', ['x_length', g.constant([4], [1], 'int32')], {}, 'lengths');
   const ids = Object.fromEntries(Object.entries(languageRows).map(([language, id]) => [`lang_${language}`, id]));
   const list = (value: string) => Array.from({ length: 560 }, () => value).join(',');

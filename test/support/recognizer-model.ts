@@ -52,10 +52,15 @@ function graphOf(tones: readonly number[], subsampling: number, isSlow = false):
   const bias = new Float32Array(size);
   bias[size - 1] = 8;
   const g = new Graph();
-  const heard = frames(g, subsampling);
+  const recognized = frames(g, subsampling);
   const weights = g.floats(bandWeights(melCenters(), tones, size), [bands, size]);
-  const logits = g.op('Add', [g.op('MatMul', [heard, weights]), g.floats(bias)]);
-  g.op('LogSoftmax', [isSlow ? g.op('Add', [logits, slowZeros(g, heard, size)]) : logits], { axis: -1 }, 'logprobs');
+  const logits = g.op('Add', [g.op('MatMul', [recognized, weights]), g.floats(bias)]);
+  g.op(
+    'LogSoftmax',
+    [isSlow ? g.op('Add', [logits, slowZeros(g, recognized, size)]) : logits],
+    { axis: -1 },
+    'logprobs',
+  );
   return g;
 }
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describeWith(['whisper-cli'], 'the tone model', (programs) => {
-  async function hear(name: string, speech: Buffer): Promise<string> {
+  async function transcribe(name: string, speech: Buffer): Promise<string> {
     const file = inDirectory(name);
     await writeFile(file, speech);
     // Of each half minute only the first 7.7 seconds, the likeliest words, and nothing handed from file to file.
@@ -41,15 +41,15 @@ describeWith(['whisper-cli'], 'the tone model', (programs) => {
     await writeToneModel(inDirectory('model.bin'));
   });
 
-  test('hears something else at a wrong rate', async () => {
+  test('recognizes something else at a wrong rate', async () => {
     const speech = wav(tonePcm({ words, rate: 44_100 }), { rate: 48_000, channels: 1 });
-    expect(await hear('wrong-rate.wav', speech)).not.toBe(everyWord);
+    expect(await transcribe('wrong-rate.wav', speech)).not.toBe(everyWord);
   });
 
-  test('hears something else without one of two channels', async () => {
+  test('recognizes something else without one of two channels', async () => {
     const left = tonePcm({ words, rate: 16_000, channels: 2 }).filter((_, i) => i % 2 === 0);
     const speech = wav(left, { rate: 16_000, channels: 1 });
-    expect(await hear('left-only.wav', speech)).not.toBe(everyWord);
+    expect(await transcribe('left-only.wav', speech)).not.toBe(everyWord);
   });
 });
 

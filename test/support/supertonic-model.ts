@@ -31,7 +31,7 @@ export const ttsJson = {
 } as const;
 
 /** The characters that a voice has spoken, in a WAV file at this rate. */
-export function heardCharacters(wav: Buffer, voice = 0): string {
+export function recognizeCharacters(wav: Buffer, voice = 0): string {
   const { samples } = readWav(wav);
   const frame = rate / 10;
   const from = samples.findIndex((sample) => Math.abs(sample) > 0.05);

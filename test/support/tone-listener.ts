@@ -1,7 +1,7 @@
-/** Hears which tokens of a voice of voice-model.ts were spoken. */
+/** Recognizes which tokens of a voice of voice-model.ts were spoken. */
 import { tokens, type VoiceKind } from './voice-model.ts';
 
-export interface HeardTone {
+export interface RecognizedTone {
   /** '�' where the tone is none of the voice's. */
   readonly symbol: string;
   readonly startMs: number;
@@ -14,7 +14,7 @@ interface Sound {
 }
 
 /** The tones of a WAV file of mono 16 bits, in order: one speaker, no noise, not below 16 kHz. */
-export function listen(wav: Buffer, kind: VoiceKind = 'characters'): HeardTone[] {
+export function listen(wav: Buffer, kind: VoiceKind = 'characters'): RecognizedTone[] {
   const { rate, samples } = readWav(wav);
   const known = tokens[kind].filter(({ hz }) => hz > 0);
   return bursts(samples, rate).map(([from, to]) => {
@@ -26,7 +26,7 @@ export function listen(wav: Buffer, kind: VoiceKind = 'characters'): HeardTone[]
 }
 
 /** The tokens that were spoken, as a text. */
-export const heard = (wav: Buffer, kind?: VoiceKind): string =>
+export const recognize = (wav: Buffer, kind?: VoiceKind): string =>
   listen(wav, kind)
     .map(({ symbol }) => symbol)
     .join('');

@@ -2,10 +2,10 @@
  * A whisper model made from nothing, and the speech that it understands.
  *
  * A word is a tone, one per slot of half a second; a pilot tone in slot 0 names the language, and without one it
- * is English. The model's weights are set by hand, so whisper-cli really hears a recording: a wrong sample rate,
+ * is English. The model's weights are set by hand, so whisper-cli really transcribes a recording: a wrong sample rate,
  * a lost channel or a lost half second changes what it writes.
  *
- * How it hears, all in one vector of 64 channels:
+ * How it recognizes words, all in one vector of 64 channels:
  * - The encoder turns the mel band of tone k into channel k, and stamps each slot with a code of its own.
  * - The decoder's position asks for the slot with the next code (cross-attention) and gets that slot's tone.
  * - The tone's channel points at the word's token, which is written next; a slot without a tone ends the text.
@@ -85,7 +85,7 @@ export function speechSeconds({ words, tailSeconds = 0.25 }: Pick<Speech, 'words
 export function tonePcm(speech: Speech): Int16Array {
   const { words, language = 'en', rate, channels = 1 } = speech;
   const slots = [language, ...words];
-  if (slots.length >= mostSlots) throw new RangeError(`${words.length} words are more than the model can hear`);
+  if (slots.length >= mostSlots) throw new RangeError(`${words.length} words are more than the model can recognize`);
   const pcm = new Int16Array(Math.round(speechSeconds(speech) * rate) * channels);
   for (const [slot, sound] of slots.entries()) {
     const tone = tones.indexOf(sound);
@@ -170,7 +170,7 @@ const toneChannels = range(tones.length);
 const speakingChannel = 14;
 const startChannel = 15;
 const codeChannels = range(32, 16);
-/** Loud constants, so that layer normalization scales the rest alike whatever is heard. */
+/** Loud constants, so that layer normalization scales the rest alike whatever is said. */
 const steadyChannels = range(16, 48);
 
 /** So loud that the likeliest token is near certain, and whisper sees no reason to try again at another temperature. */

@@ -1,6 +1,6 @@
 /**
  * A Piper voice made from nothing, which the real library speaks with: each token is a tone of a frequency and a length of
- * its own. A lost or doubled letter, a wrong speed or speaker and a cut sentence are heard (tone-listener.ts).
+ * its own. A lost or doubled letter, a wrong speed or speaker and a cut sentence are noticed (tone-listener.ts).
  *
  * How it speaks: the graph looks up the length of each token, sums the lengths up, finds the token of each sample and its
  * place in it, and takes a sine from there. Speaker s > 0 hums at 60 * s Hz.

@@ -1,4 +1,4 @@
-/** Programs that are fed through stdin and heard through stdout, as they go. */
+/** Programs that are fed through stdin and read through stdout, as they go. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

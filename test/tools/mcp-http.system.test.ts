@@ -61,7 +61,7 @@ async function listen(handle: RequestListener, port = 0): Promise<HttpServer> {
 interface RealServer extends HttpServer {
   /** How many sessions there are. */
   readonly sessions: ReadonlyMap<string, StreamableHTTPServerTransport>;
-  /** Calls of `wait` whose end the server has heard of. */
+  /** Calls of `wait` whose end the server knows of. */
   readonly cancelled: unknown[];
   /** Answers everything with this status from now on. */
   refuse(status: number | undefined): void;
@@ -144,7 +144,7 @@ describe('a server over streamable HTTP', () => {
     await until('it is at work', () => events.length > 0);
     caller.abort(new Error('the caller has disconnected'));
     expect(await outcome).toBe(caller.signal.reason);
-    await until('the server has heard of it', () => server.cancelled.length === 1);
+    await until('the server knows of it', () => server.cancelled.length === 1);
   });
 
   it('is notified of a cancellation, and the connection of the call is closed', async () => {
@@ -161,7 +161,7 @@ describe('a server over streamable HTTP', () => {
     expect(await outcome).toBe(caller.signal.reason);
     await until('the connection is gone', () => call.socket.destroyed);
     expect(sinceLeft()).toBeLessThan(250);
-    await until('the server has heard of it', () => server.cancelled.length === 1);
+    await until('the server knows of it', () => server.cancelled.length === 1);
     expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
   });
 
@@ -169,7 +169,7 @@ describe('a server over streamable HTTP', () => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url, timeout: 0.3 } });
     await expect(run(open, 'real__wait')).rejects.toMatchObject({ code: 'engine-timeout' });
-    await until('the server has heard of it', () => server.cancelled.length === 1);
+    await until('the server knows of it', () => server.cancelled.length === 1);
     expect(open.said(down)).toEqual([]);
   });
 

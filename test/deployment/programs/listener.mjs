@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {
   request.resume();
-  response.end(JSON.stringify({ text: 'heard by the provider' }));
+  response.end(JSON.stringify({ text: 'transcribed by the provider' }));
 });
 server.on('connection', () => console.log('connection'));
 server.listen(0, '127.0.0.1', () => console.log(`listening on ${server.address().port}`));

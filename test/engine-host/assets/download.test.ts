@@ -210,7 +210,7 @@ test('a stalled transfer is aborted and retried', async () => {
 
 test('a server that never responds ends in a clear error', async () => {
   const { url } = await serve(() => {});
-  let asked = 0; // the server may hear of a request only when it has been given up
+  let asked = 0; // the server may see a request only when it has been given up
   const counting: typeof fetch = (...request) => ((asked += 1), fetch(...request));
   const job = await jobFor(url, { fetch: counting, retry: { ...retry, idleMs: 20 } });
   await expect(download(job)).rejects.toThrow('idle timeout: no data for 0.02 s, after 3 attempts');

@@ -17,14 +17,14 @@ const guarded = (engine: Pick<ChatEngine, 'complete'>) =>
     log: silent,
   });
 
-async function run(report: (onUsage: ((usage: Usage) => void) | undefined) => void, heard?: (usage: Usage) => void) {
+async function run(report: (onUsage: ((usage: Usage) => void) | undefined) => void, onUsage?: (usage: Usage) => void) {
   const engine = {
     async *complete(_call, { onUsage }) {
       yield await Promise.resolve({ type: 'step-started', step: 0 } as const);
       report(onUsage);
     },
   } satisfies Pick<ChatEngine, 'complete'>;
-  const options = { signal: new AbortController().signal, tools: [], ...(heard && { onUsage: heard }) };
+  const options = { signal: new AbortController().signal, tools: [], ...(onUsage && { onUsage }) };
   for await (const _event of guarded(engine)({ messages: [], model: 'fake' }, options));
 }
 

@@ -25,7 +25,7 @@ const tiny = `
     },
     create: ({ models }, context) => ({
       models: models ?? [{ id: context.instance, local: true }],
-      transcribe: async ({ model }) => ({ text: 'heard by ' + model, language: null }),
+      transcribe: async ({ model }) => ({ text: 'transcribed by ' + model, language: null }),
       // For those that say they chat or speak: nobody asks them to.
       async *complete() {},
       synthesize: async () => undefined,
@@ -370,7 +370,7 @@ describe('models', () => {
     expect(east).toMatchObject({ engineId: 'm-1', instance: 'east' });
     const call = { model: east!.engineId, recording: { path: '', bytes: 1, container: 'wav', mediaType: '' } } as const;
     const { text } = await east!.engine.transcribe(call, { signal: AbortSignal.timeout(1000) });
-    expect(text).toBe('heard by m-1');
+    expect(text).toBe('transcribed by m-1');
   });
 
   it('of one provider for several capabilities bear one name', async () => {

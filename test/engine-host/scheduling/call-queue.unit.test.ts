@@ -452,8 +452,8 @@ describe('a quiet caller beside a greedy one', () => {
 });
 
 describe('Retry-After', () => {
-  /** Seconds that one hears who comes to a full queue, after jobs of these lengths. */
-  async function heard(options: CallQueueOptions, ...lengthsMs: number[]): Promise<number | undefined> {
+  /** Seconds that are announced to a caller of a full queue, after jobs of these lengths. */
+  async function announced(options: CallQueueOptions, ...lengthsMs: number[]): Promise<number | undefined> {
     const { add } = open(options);
     for (const length of lengthsMs) {
       const job = add('past');
@@ -467,22 +467,22 @@ describe('Retry-After', () => {
   }
 
   it('is a second when nothing is known yet', async () => {
-    expect(await heard({ slots: 1, waiting: 3 })).toBe(1);
+    expect(await announced({ slots: 1, waiting: 3 })).toBe(1);
   });
 
   it('is how long the line takes at the pace of the last jobs', async () => {
-    expect(await heard({ slots: 1, waiting: 3 }, 2_000, 4_000)).toBe(12);
-    expect(await heard({ slots: 2, waiting: 3 }, 2_000, 4_000)).toBe(6);
-    expect(await heard({ slots: 1, waiting: 0 }, 30_000)).toBe(30);
+    expect(await announced({ slots: 1, waiting: 3 }, 2_000, 4_000)).toBe(12);
+    expect(await announced({ slots: 2, waiting: 3 }, 2_000, 4_000)).toBe(6);
+    expect(await announced({ slots: 1, waiting: 0 }, 30_000)).toBe(30);
   });
 
   it('is never less than a second', async () => {
-    expect(await heard({ slots: 4, waiting: 1 }, 10)).toBe(1);
+    expect(await announced({ slots: 4, waiting: 1 }, 10)).toBe(1);
   });
 
   it('forgets jobs of long ago', async () => {
     const oneHour = 3_600_000;
-    expect(await heard({ slots: 1, waiting: 0 }, oneHour, ...Array<number>(8).fill(2_000))).toBe(2);
+    expect(await announced({ slots: 1, waiting: 0 }, oneHour, ...Array<number>(8).fill(2_000))).toBe(2);
   });
 
   it('is estimated from the running jobs until one has finished, and when they take longer than those before', async () => {

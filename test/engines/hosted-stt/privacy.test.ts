@@ -15,7 +15,7 @@ const localEngine = `
       async transcribe() {
         calls += 1;
         if (fails) throw new Error('the local engine is broken');
-        return { text: 'heard here ' + calls, language: null };
+        return { text: 'transcribed here ' + calls, language: null };
       },
     }),
   };`;
@@ -37,8 +37,8 @@ async function start(localOption = '') {
 describe('beside a local model and another provider', () => {
   test('a request for the local model, or for no model, reaches no provider', async () => {
     const { transcribe, one, two } = await start();
-    expect((await transcribe({ model: 'local' })).body).toMatchObject({ text: 'heard here 1', model: 'local' });
-    expect((await transcribe()).body).toMatchObject({ text: 'heard here 2', model: 'local' });
+    expect((await transcribe({ model: 'local' })).body).toMatchObject({ text: 'transcribed here 1', model: 'local' });
+    expect((await transcribe()).body).toMatchObject({ text: 'transcribed here 2', model: 'local' });
     expect([one.connections, two.connections]).toEqual([0, 0]);
   });
 

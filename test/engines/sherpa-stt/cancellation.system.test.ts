@@ -8,23 +8,23 @@ vi.setConfig({ testTimeout: 60_000 });
 
 it('ends its program within 2.5 s if nobody else is served; others are served to the end', async () => {
   const models = { words: { code: 'words', isSlow: true } } as const;
-  const { hear, programs, service } = await startRecognizers({ models, options: { slots: 2 } });
+  const { transcribe, programs, service } = await startRecognizers({ models, options: { slots: 2 } });
   const short = recordingOf(tonePcm({ words: ['alpha'], rate: 16_000 }));
   const other = recordingOf(tonePcm({ words: words.slice(0, 9), rate: 16_000 }));
-  await hear(short);
+  await transcribe(short);
   for (const isAlone of [true, false]) {
     const [program] = programs();
     const before = ticksOf(program!);
     const leaving = new AbortController();
-    const left = hear(longRecording(words), {}, leaving.signal);
+    const left = transcribe(longRecording(words), {}, leaving.signal);
     left.catch(() => {});
-    const served = isAlone ? undefined : hear(other);
+    const served = isAlone ? undefined : transcribe(other);
     await until('it is at work', () => ticksOf(program!) >= before + 10);
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
     if (isAlone) await until('the program has ended', () => !programs().includes(program!), 2_500);
     else expect(await served).toMatchObject({ status: 200, text: words.slice(0, 9).join(' ') });
-    expect(await hear(short)).toMatchObject({ status: 200, text: 'alpha' });
+    expect(await transcribe(short)).toMatchObject({ status: 200, text: 'alpha' });
   }
   await until('nothing is left behind', async () => (await service.leftovers()).length === 0);
 });

@@ -11,7 +11,7 @@ import { longRecording, recordingOf, startRecognizers, type Recognizers } from '
 vi.setConfig({ testTimeout: 60_000 });
 
 const alpha = recordingOf(tonePcm({ words: ['alpha'], rate: 16_000 }));
-const heardAlpha = { status: 200, text: 'alpha' };
+const saidAlpha = { status: 200, text: 'alpha' };
 const failed = { status: 500, code: 'engine-failed' };
 
 async function expectHealthy({ service }: Recognizers): Promise<void> {
@@ -24,10 +24,10 @@ async function expectMissing(
   code: string,
   reason: RegExp | string,
 ): Promise<void> {
-  const { availability, hear } = started;
+  const { availability, transcribe } = started;
   const matching = (typeof reason === 'string' ? reason : expect.stringMatching(reason)) as string;
   await expect.poll(() => availability(model)).toEqual({ available: false, code, reason: matching });
-  expect(await hear(alpha, { model })).toMatchObject({ status: 503, code: 'model-unavailable' });
+  expect(await transcribe(alpha, { model })).toMatchObject({ status: 503, code: 'model-unavailable' });
   await expectHealthy(started);
 }
 
@@ -40,7 +40,7 @@ describe('without the library', () => {
     const reason = 'sherpa-onnx-node not found: /nowhere has no node_modules/sherpa-onnx-node.';
     await expectMissing(started, 'letters', 'program-missing', reason);
     expect(await started.engine.inspect?.()).toMatchObject([{ what: 'sherpa-onnx', ok: false, detail: reason }, { ok: true }]); // prettier-ignore
-    expect((await started.hear(alpha, { model: 'sandbox-transcribe' })).status).toBe(200);
+    expect((await started.transcribe(alpha, { model: 'sandbox-transcribe' })).status).toBe(200);
     expect(started.programs()).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe('a model that cannot be used', () => {
     const started = await startRecognizers({ models: { broken: folder, good: { code: 'words' } } });
     await expectMissing(started, 'broken', 'model-file-missing', reason);
     expect(started.programs()).toEqual([]);
-    expect(await started.hear(alpha, { model: 'good' })).toMatchObject(heardAlpha);
+    expect(await started.transcribe(alpha, { model: 'good' })).toMatchObject(saidAlpha);
   });
 
   it('works once it is repaired, without a restart', async () => {
@@ -88,7 +88,7 @@ describe('a model that cannot be used', () => {
     await expectMissing(started, 'broken', 'model-file-missing', /it is cut/);
     await writeRecognizer(folder, { code: 'words' });
     await started.service.service.registry.recheck();
-    expect(await started.hear(alpha)).toMatchObject(heardAlpha);
+    expect(await started.transcribe(alpha)).toMatchObject(saidAlpha);
   });
 
   it('because of what its weights say ends its program alone, and is listed as broken', async () => {
@@ -97,58 +97,58 @@ describe('a model that cannot be used', () => {
     const model = await readFile(file);
     await writeFile(file, model.fill(0x7f, 200, (await stat(file)).size - 1_000)); // its outline stays as it is
     const started = await startRecognizers({ models: { wrong: folder, good: { code: 'words' } } });
-    expect(await started.hear(alpha, { model: 'wrong' })).toMatchObject(failed);
+    expect(await started.transcribe(alpha, { model: 'wrong' })).toMatchObject(failed);
     await expectMissing(
       started,
       'wrong',
       'model-file-missing',
       /^The model wrong could not be loaded: its files are damaged/,
     );
-    expect(await started.hear(alpha, { model: 'good' })).toMatchObject(heardAlpha);
+    expect(await started.transcribe(alpha, { model: 'good' })).toMatchObject(saidAlpha);
   });
 });
 
 it('a recording that cannot be decoded is rejected, and the next one is not', async () => {
-  const { hear } = await startRecognizers({ models: { words: { code: 'words' } } });
-  expect(await hear(Buffer.from('RIFF....WAVEnonsense'))).toMatchObject({ status: 422 });
-  expect(await hear(alpha)).toMatchObject(heardAlpha);
+  const { transcribe } = await startRecognizers({ models: { words: { code: 'words' } } });
+  expect(await transcribe(Buffer.from('RIFF....WAVEnonsense'))).toMatchObject({ status: 422 });
+  expect(await transcribe(alpha)).toMatchObject(saidAlpha);
 });
 
 describe('a program', () => {
   it('that is killed, and its successor, fails its own recording, and the next one starts a new one', async () => {
-    const { hear, programs } = await startRecognizers({ models: { words: { code: 'words', isSlow: true } } });
-    expect(await hear(alpha)).toMatchObject(heardAlpha);
-    const answer = hear(longRecording(words));
+    const { transcribe, programs } = await startRecognizers({ models: { words: { code: 'words', isSlow: true } } });
+    expect(await transcribe(alpha)).toMatchObject(saidAlpha);
+    const answer = transcribe(longRecording(words));
     expect(await killWhileAtWork(programs, answer)).toHaveLength(2);
     expect(await answer).toMatchObject(failed);
-    expect(await hear(alpha)).toMatchObject(heardAlpha);
+    expect(await transcribe(alpha)).toMatchObject(saidAlpha);
   });
 
   it('ends when it has been idle', async () => {
-    const { hear, programs } = await startRecognizers({ models: { words: { code: 'words' } }, options: { idleUnload: 1 } }); // prettier-ignore
-    await hear(alpha);
+    const { transcribe, programs } = await startRecognizers({ models: { words: { code: 'words' } }, options: { idleUnload: 1 } }); // prettier-ignore
+    await transcribe(alpha);
     expect(programs()).toHaveLength(1);
     await until('it has ended', () => programs().length === 0);
-    expect(await hear(alpha)).toMatchObject(heardAlpha);
+    expect(await transcribe(alpha)).toMatchObject(saidAlpha);
   });
 
   it('ends with the service', async () => {
-    const { hear, programs, service } = await startRecognizers({ models: { words: { code: 'words' } } });
-    await hear(alpha);
+    const { transcribe, programs, service } = await startRecognizers({ models: { words: { code: 'words' } } });
+    await transcribe(alpha);
     await service[Symbol.asyncDispose]();
     await until('it has ended', () => programs().length === 0);
   });
 });
 
 it('a full queue rejects with overloaded', async () => {
-  const { availability, hear } = await startRecognizers({
+  const { availability, transcribe } = await startRecognizers({
     models: { words: { code: 'words', isSlow: true } },
     options: { slots: 1, waiting: 0 },
   });
   const leaving = new AbortController();
-  const first = hear(longRecording(words), {}, leaving.signal);
+  const first = transcribe(longRecording(words), {}, leaving.signal);
   await until('it is at work', () => availability('words')?.code === 'busy');
-  expect(await hear(alpha)).toMatchObject({ status: 503, code: 'overloaded' });
+  expect(await transcribe(alpha)).toMatchObject({ status: 503, code: 'overloaded' });
   leaving.abort(new Error('gone'));
   await expect(first).rejects.toThrow('gone');
 });

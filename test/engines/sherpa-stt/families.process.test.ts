@@ -26,64 +26,68 @@ const text = sentence.join(' ');
 const failed = { status: 500, code: 'engine-failed' };
 
 const start = (shape: Shape, more: object = {}): Promise<Recognizers> =>
-  startRecognizers({ models: { heard: { shape, ...more } } });
+  startRecognizers({ models: { local: { shape, ...more } } });
 
 describe('a recording', () => {
   it.each(shapes)('is transcribed exactly: %s', async (shape) => {
-    const { hear } = await start(shape);
+    const { transcribe } = await start(shape);
     const toleranceMs = tolerancesMs[shape];
-    const heard = await hear(spoken, { timestamps: toleranceMs === undefined ? 'segment' : 'word' });
-    expect(heard).toMatchObject({ status: 200, text });
-    expect(heard.segments?.map((segment) => segment.text).join(' ')).toBe(text);
-    for (const [at, { text, start_ms }] of (heard.words ?? []).entries()) {
+    const transcript = await transcribe(spoken, { timestamps: toleranceMs === undefined ? 'segment' : 'word' });
+    expect(transcript).toMatchObject({ status: 200, text });
+    expect(transcript.segments?.map((segment) => segment.text).join(' ')).toBe(text);
+    for (const [at, { text, start_ms }] of (transcript.words ?? []).entries()) {
       expect(text).toBe(sentence[at]);
       expect(Math.abs(start_ms - (starts[at] ?? 0))).toBeLessThanOrEqual(toleranceMs ?? 0);
     }
   });
 
   it.each(shapes)('that is longer than a piece has every word once; one without words has none: %s', async (shape) => {
-    const { hear } = await start(shape);
+    const { transcribe } = await start(shape);
     const long = Array.from({ length: 80 }, (_, at) => words[(at * 5) % words.length]!);
-    const heard = await hear(recordingOf(speakTones({ words: long }).samples), { timestamps: 'segment' });
-    expect(heard.text).toBe(long.join(' '));
-    expect(heard.segments?.map((segment) => segment.text).join(' ')).toBe(long.join(' '));
+    const transcript = await transcribe(recordingOf(speakTones({ words: long }).samples), { timestamps: 'segment' });
+    expect(transcript.text).toBe(long.join(' '));
+    expect(transcript.segments?.map((segment) => segment.text).join(' ')).toBe(long.join(' '));
     for (const length of [1, 300, 45 * 16_000])
-      expect(await hear(recordingOf(new Int16Array(length)))).toMatchObject({ status: 200, text: '', language: null });
+      expect(await transcribe(recordingOf(new Int16Array(length)))).toMatchObject({
+        status: 200,
+        text: '',
+        language: null,
+      });
   });
 });
 
 describe('the listing', () => {
   it('has word times only for families that give them; others refuse a request for them', async () => {
     const models = Object.fromEntries(shapes.map((shape) => [shape, { shape }]));
-    const { hear, service } = await startRecognizers({ models });
+    const { transcribe, service } = await startRecognizers({ models });
     const { data } = (await (await service.api('/transcribe/models')).json()) as { data: { id: string; supports: string[] }[] }; // prettier-ignore
     const withWords = data.filter(({ supports }) => supports.includes('word')).map(({ id }) => id);
     expect(withWords).toEqual(['tdt', 'rnnt', 'sense-voice']);
-    const refused = await hear(spoken, { model: 'moonshine-v1', timestamps: 'word' });
+    const refused = await transcribe(spoken, { model: 'moonshine-v1', timestamps: 'word' });
     expect(refused).toMatchObject({ status: 422, code: 'parameter-not-supported' });
   });
 });
 
 describe('the language', () => {
   it('of a request is that of SenseVoice, also of requests at the same time, and is returned', async () => {
-    const { hear, service } = await startRecognizers({ models: { heard: { shape: 'sense-voice' } }, options: { slots: 4 } }); // prettier-ignore
+    const { transcribe, service } = await startRecognizers({ models: { local: { shape: 'sense-voice' } }, options: { slots: 4 } }); // prettier-ignore
     const { data } = (await (await service.api('/transcribe/models')).json()) as { data: { languages: string[] }[] };
     expect(data[0]?.languages).toEqual(['zh', 'en', 'ja', 'ko', 'yue']);
     const asked = ['en', 'ja', 'ko', 'zh', 'en', 'ja'];
-    const heard = await Promise.all(asked.map((language) => hear(spoken, { language })));
-    expect(heard.map(({ language }) => language)).toEqual(asked);
-    expect(await hear(spoken)).toMatchObject({ text, language: 'zh' }); // the model detects Chinese
-    expect(await hear(spoken, { language: 'yue' })).toMatchObject({ status: 200, text, language: null });
-    expect(await hear(spoken, { language: 'de' })).toMatchObject({
+    const transcript = await Promise.all(asked.map((language) => transcribe(spoken, { language })));
+    expect(transcript.map(({ language }) => language)).toEqual(asked);
+    expect(await transcribe(spoken)).toMatchObject({ text, language: 'zh' }); // the model detects Chinese
+    expect(await transcribe(spoken, { language: 'yue' })).toMatchObject({ status: 200, text, language: null });
+    expect(await transcribe(spoken, { language: 'de' })).toMatchObject({
       status: 422,
       code: 'language-not-supported',
-      detail: 'The model heard supports only "zh", "en", "ja", "ko", "yue", not "de".',
+      detail: 'The model local supports only "zh", "en", "ja", "ko", "yue", not "de".',
     });
   });
 
   it('of the settings must be one that the model transcribes', async () => {
     const { availability } = await start('sense-voice', { language: 'de' });
-    expect(availability('heard')).toMatchObject({
+    expect(availability('local')).toMatchObject({
       available: false,
       reason: expect.stringMatching(/transcribes zh, en, ja, ko, yue, not "de" of the settings\.$/) as string,
     });
@@ -91,21 +95,21 @@ describe('the language', () => {
 
   it('of a request may be each that Parakeet finds by itself', async () => {
     const metadata = { url: 'https://huggingface.co/nvidia/parakeet-tdt-0.6b-v3' };
-    const { hear } = await start('tdt', { metadata });
-    expect(await hear(spoken, { language: 'uk' })).toMatchObject({ status: 200, text, language: null });
-    expect(await hear(spoken, { language: 'ja' })).toMatchObject({ status: 422, code: 'language-not-supported' });
+    const { transcribe } = await start('tdt', { metadata });
+    expect(await transcribe(spoken, { language: 'uk' })).toMatchObject({ status: 200, text, language: null });
+    expect(await transcribe(spoken, { language: 'ja' })).toMatchObject({ status: 422, code: 'language-not-supported' });
   });
 });
 
 describe('a failure that the library only prints', () => {
   it.each(['sense-voice', 'moonshine-v2'] as const)('fails the request, and no other one: %s', async (shape) => {
     const models = { failing: { shape, failsInRequests: true }, good: { shape } };
-    const { availability, hear, service } = await startRecognizers({ models });
-    const [bad, good] = await Promise.all([hear(spoken), hear(spoken, { model: 'good' })]);
+    const { availability, transcribe, service } = await startRecognizers({ models });
+    const [bad, good] = await Promise.all([transcribe(spoken), transcribe(spoken, { model: 'good' })]);
     expect(bad).toMatchObject(failed);
     expect(availability('failing')).toMatchObject({ available: true }); // it was loaded
     expect(good).toMatchObject({ status: 200, text });
-    expect(await hear(spoken, { model: 'good' })).toMatchObject({ status: 200, text });
+    expect(await transcribe(spoken, { model: 'good' })).toMatchObject({ status: 200, text });
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });
 });
@@ -129,10 +133,13 @@ describe('files that pass the check, but cannot be loaded', () => {
   ] as const)('are an error and listed, never silence; other models work: %s with %s', async (shape, _what, change) => {
     const folder = await writeFamily(await temporaryDirectory(), shape);
     await change(folder);
-    const { availability, hear, programs } = await startRecognizers({
+    const { availability, transcribe, programs } = await startRecognizers({
       models: { wrong: folder, good: { shape: 'rnnt' } },
     });
-    const [wrong, good] = await Promise.all([hear(spoken, { model: 'wrong' }), hear(spoken, { model: 'good' })]);
+    const [wrong, good] = await Promise.all([
+      transcribe(spoken, { model: 'wrong' }),
+      transcribe(spoken, { model: 'good' }),
+    ]);
     expect(wrong.status).toBeGreaterThanOrEqual(500);
     expect(good).toMatchObject({ status: 200, text });
     expect(availability('wrong')).toMatchObject({
@@ -143,23 +150,23 @@ describe('files that pass the check, but cannot be loaded', () => {
     expect(programs()).toHaveLength(1);
 
     await writeFamily(folder, shape);
-    expect(await hear(spoken, { model: 'wrong' })).toMatchObject({ status: 200, text });
+    expect(await transcribe(spoken, { model: 'wrong' })).toMatchObject({ status: 200, text });
   });
 });
 
 describe('memory', () => {
   it('of a small budget has one family at a time until their use is known, and nothing is left behind', async () => {
     const models = { tdt: { shape: 'tdt' }, moonshine: { shape: 'moonshine-v2' } } as const;
-    const { hear, programs, service } = await startRecognizers({ models, env: { MEMORY_BUDGET: '205000000' } });
+    const { transcribe, programs, service } = await startRecognizers({ models, env: { MEMORY_BUDGET: '205000000' } });
     for (const model of ['tdt', 'moonshine']) {
-      expect(await hear(spoken, { model })).toMatchObject({ status: 200, text });
+      expect(await transcribe(spoken, { model })).toMatchObject({ status: 200, text });
       expect(programs()).toHaveLength(1);
     }
     for (const model of ['tdt', 'moonshine', 'tdt'])
-      expect(await hear(spoken, { model })).toMatchObject({ status: 200, text });
+      expect(await transcribe(spoken, { model })).toMatchObject({ status: 200, text });
     for (const program of programs()) process.kill(Number(program), 'SIGKILL');
     await until('they have ended', () => programs().length === 0);
-    expect(await hear(spoken, { model: 'moonshine' })).toMatchObject({ status: 200, text });
+    expect(await transcribe(spoken, { model: 'moonshine' })).toMatchObject({ status: 200, text });
     await service[Symbol.asyncDispose]();
     await until('nothing is left behind', () => programs().length === 0);
   });

@@ -26,14 +26,14 @@ interface Answer {
 
 async function start(models: SpeakerModelOptions = {}, env: Readonly<Record<string, string>> = {}) {
   const folder = await writeSpeakerModels(join(await temporaryDirectory(), 'speakers'), models);
-  const { hear, service } = await startRecognizers({
+  const { transcribe, service } = await startRecognizers({
     models: { words: { code: 'words' } },
     options: { speakers: { folder, threshold: 0.5 } },
     env,
   });
   const ask = async (said: readonly Said[], fields: Readonly<Record<string, string>> = {}) =>
-    (await hear(recordingOf(conversation(said).samples), { diarize: 'true', ...fields })) as unknown as Answer;
-  return { hear, ask, service };
+    (await transcribe(recordingOf(conversation(said).samples), { diarize: 'true', ...fields })) as unknown as Answer;
+  return { transcribe, ask, service };
 }
 
 const talk: readonly Said[] = [
@@ -50,9 +50,9 @@ const { turns: trueTurns } = conversation(talk);
 
 describe('a conversation of three', () => {
   test('has every word with its speaker, and turns within 40 ms, as a request and as a job in parts', async () => {
-    const { ask, hear } = await start();
+    const { ask, transcribe } = await start();
     const { service: cutting } = await start({}, { TRANSCRIBE_MAX_SECONDS: '5' });
-    const plain = await hear(recordingOf(conversation(talk).samples));
+    const plain = await transcribe(recordingOf(conversation(talk).samples));
     const answer = await ask(talk, { timestamps: 'word' });
     expect(answer.text).toBe(plain.text);
     expect(answer.words.map(({ speaker, text }) => `${speaker} ${text}`)).toEqual(truth);
@@ -112,8 +112,8 @@ test.each([
   ['embedding', { embedding: { framework: undefined } }],
   ['embedding', { embedding: { output_dim: 0 } }],
 ])('a %s that would end the program is not used: %j', async (_what, models) => {
-  const { hear, service } = await start(models);
+  const { transcribe, service } = await start(models);
   const answer = await service.api('/transcribe/models');
   expect(((await answer.json()) as { data: { supports: string[] }[] }).data[0]?.supports).not.toContain('diarize');
-  expect(await hear(recordingOf(new Int16Array(16_000)), { diarize: 'true' })).toMatchObject({ status: 422, code: 'parameter-not-supported' }); // prettier-ignore
+  expect(await transcribe(recordingOf(new Int16Array(16_000)), { diarize: 'true' })).toMatchObject({ status: 422, code: 'parameter-not-supported' }); // prettier-ignore
 });

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Availability, TranscriptionEngine } from '../../../engines/contract/index.ts';
-import { upload, type Heard } from '../../support/local-service.ts';
+import { upload, type TranscriptionAnswer } from '../../support/local-service.ts';
 import { processesWith } from '../../support/processes.ts';
 import { writeFamily, type FamilyOptions, type Shape } from '../../support/recognizer-families.ts';
 import { writeRecognizer, type RecognizerOptions } from '../../support/recognizer-model.ts';
@@ -28,7 +28,11 @@ export interface Recognizers {
   readonly engine: TranscriptionEngine;
   availability(model: string): Availability | undefined;
   /** Sends a recording; the fields are those of the form. Default model: the first. */
-  hear(recording: Uint8Array, fields?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Heard>;
+  transcribe(
+    recording: Uint8Array,
+    fields?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<TranscriptionAnswer>;
   /** Process ids of the programs that have a model in memory. */
   programs(): string[];
 }
@@ -55,7 +59,7 @@ export async function startRecognizers(start: StartOptions = {}): Promise<Recogn
     service,
     engine: served.all[0]!.engine,
     availability: (model) => served.find(model)?.availability,
-    async hear(recording, fields = {}, signal) {
+    async transcribe(recording, fields = {}, signal) {
       const answer = await upload(service, recording, {
         fields: { model: first, ...fields },
         ...(signal && { signal }),

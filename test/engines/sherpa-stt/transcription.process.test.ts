@@ -43,48 +43,48 @@ async function startWithVoice(): Promise<
 
 describe('what a voice of letters has said', () => {
   it('is transcribed to the same text, through wav and mp3', async () => {
-    const { hear, say } = await startWithVoice();
+    const { transcribe, say } = await startWithVoice();
     for (const text of ['yes no hello', "it's 12 o'clock, is it?", 'ssshhh, aaa bb!']) {
       for (const format of ['wav', 'mp3']) {
-        expect(await hear(await say(text, format)), format).toMatchObject({ status: 200, text });
+        expect(await transcribe(await say(text, format)), format).toMatchObject({ status: 200, text });
       }
     }
   });
 
   it('is transcribed completely where it is longer than a piece', async () => {
-    const { hear, say } = await startWithVoice();
+    const { transcribe, say } = await startWithVoice();
     const text = Array.from({ length: 12 }, (_, k) => sentenceOf(90, k)).join(' ');
-    const { text: heard = '' } = await hear(await say(text, 'wav'));
-    expect(said(heard)).toBe(said(text));
+    const { text: transcript = '' } = await transcribe(await say(text, 'wav'));
+    expect(said(transcript)).toBe(said(text));
   });
 });
 
 describe('words', () => {
   it('have their times, also when they are repeated', async () => {
-    const { hear } = await startRecognizers(wordsModel);
+    const { transcribe } = await startRecognizers(wordsModel);
     const spoken = ['alpha', 'bravo', 'bravo', '東京'] as const;
-    const heard = await hear(recordingOfWords(...spoken), { timestamps: 'word' });
-    expect(heard).toMatchObject({ status: 200, text: spoken.join(' '), language: null, duration_ms: 2_750 });
-    expectTimes(heard.words, spoken, 2_750);
-    expect(heard.segments).toEqual([
-      { start_ms: heard.words?.[0]?.start_ms, end_ms: 2_750, text: 'alpha bravo bravo 東京' },
+    const transcript = await transcribe(recordingOfWords(...spoken), { timestamps: 'word' });
+    expect(transcript).toMatchObject({ status: 200, text: spoken.join(' '), language: null, duration_ms: 2_750 });
+    expectTimes(transcript.words, spoken, 2_750);
+    expect(transcript.segments).toEqual([
+      { start_ms: transcript.words?.[0]?.start_ms, end_ms: 2_750, text: 'alpha bravo bravo 東京' },
     ]);
   });
 
   it.each([2, 4, 8])('have their times with a frame of %d0 ms', async (subsampling) => {
-    const { hear } = await startRecognizers({ models: { words: { code: 'words', subsampling } } });
-    const { words: heard } = await hear(recordingOfWords('kilo', 'golf'), { timestamps: 'word' });
-    expectTimes(heard, ['kilo', 'golf'], 1_750, 10 * subsampling);
+    const { transcribe } = await startRecognizers({ models: { words: { code: 'words', subsampling } } });
+    const { words: transcript } = await transcribe(recordingOfWords('kilo', 'golf'), { timestamps: 'word' });
+    expectTimes(transcript, ['kilo', 'golf'], 1_750, 10 * subsampling);
   });
 
   it('are neither lost nor doubled at the seams of a long recording, and keep their times', async () => {
-    const { hear, service } = await startRecognizers(wordsModel);
+    const { transcribe, service } = await startRecognizers(wordsModel);
     const spoken = Array.from({ length: 6 }, (_, k) => wordsFrom(k, 28));
     const samples = spoken.map((part) => tonePcm({ words: part, rate: 16_000, tailSeconds: 0.5 }));
     const recording = recordingOf(Int16Array.from(samples.flatMap((part) => Array.from(part))));
-    const { text, words: heard = [] } = await hear(recording, { timestamps: 'word' });
+    const { text, words: transcript = [] } = await transcribe(recording, { timestamps: 'word' });
     expect(text).toBe(spoken.flat().join(' '));
-    const offsets = heard.map(({ start_ms }, at) => Math.abs(start_ms - 500 * (2 * Math.floor(at / 28) + at + 1)));
+    const offsets = transcript.map(({ start_ms }, at) => Math.abs(start_ms - 500 * (2 * Math.floor(at / 28) + at + 1)));
     expect(Math.max(...offsets)).toBeLessThanOrEqual(20);
 
     const body = multipart({ name: 'timestamps', value: 'segment' }, { name: 'file', value: recording, filename: 'memo.wav' }); // prettier-ignore
@@ -98,15 +98,15 @@ describe('words', () => {
   });
 
   function expectTimes(
-    heard: readonly Timed[] | undefined,
+    transcript: readonly Timed[] | undefined,
     spoken: readonly Word[],
     durationMs: number,
     frameMs = 10,
   ): void {
-    expect(heard?.map(({ text }) => text)).toEqual(spoken);
-    for (const [at, { start_ms, end_ms }] of (heard ?? []).entries()) {
+    expect(transcript?.map(({ text }) => text)).toEqual(spoken);
+    for (const [at, { start_ms, end_ms }] of (transcript ?? []).entries()) {
       expect(Math.abs(start_ms - 500 * (at + 1))).toBeLessThanOrEqual(10 + frameMs);
-      expect(end_ms).toBe(heard?.[at + 1]?.start_ms ?? durationMs);
+      expect(end_ms).toBe(transcript?.[at + 1]?.start_ms ?? durationMs);
     }
   }
 });
@@ -116,13 +116,13 @@ describeWith(['ffmpeg'], 'the recordings of the other transcription tests', ({ f
   const oneOfEachContainer = [...new Map(recordings.map((kind) => [kind.container, kind])).values()];
 
   it('are transcribed in every container', async () => {
-    const { hear } = await startRecognizers({ ...wordsModel, env: { PATH: join(ffmpeg, '..') } });
+    const { transcribe } = await startRecognizers({ ...wordsModel, env: { PATH: join(ffmpeg, '..') } });
     const directory = await temporaryDirectory();
     for (const [number, { name, make }] of oneOfEachContainer.entries()) {
       const own = join(directory, String(number));
       await mkdir(own);
       const path = await make(usual.words, { directory: own });
-      expect(await hear(await readFile(path)), name).toMatchObject({ status: 200, text: usual.words.join(' ') });
+      expect(await transcribe(await readFile(path)), name).toMatchObject({ status: 200, text: usual.words.join(' ') });
     }
   });
 });
@@ -140,11 +140,11 @@ describe('a recording without words', () => {
   };
 
   it('is empty', async () => {
-    const { hear } = await startRecognizers({ models: { words: { code: 'words' }, letters: {} } });
+    const { transcribe } = await startRecognizers({ models: { words: { code: 'words' }, letters: {} } });
     for (const [what, samples] of Object.entries(recordingsWithoutWords)) {
       for (const model of ['words', 'letters']) {
-        const heard = await hear(recordingOf(samples), { model, timestamps: 'word' });
-        expect(heard, what).toMatchObject({ status: 200, text: '', language: null, segments: [], words: [] });
+        const transcript = await transcribe(recordingOf(samples), { model, timestamps: 'word' });
+        expect(transcript, what).toMatchObject({ status: 200, text: '', language: null, segments: [], words: [] });
       }
     }
   });
@@ -152,21 +152,21 @@ describe('a recording without words', () => {
 
 describe('models', () => {
   it('transcribe several recordings at once, in one program', async () => {
-    const { hear, programs } = await startRecognizers({ ...wordsModel, options: { slots: 5 } });
+    const { transcribe, programs } = await startRecognizers({ ...wordsModel, options: { slots: 5 } });
     const spoken = Array.from({ length: 5 }, (_, k) => wordsFrom(k, 20));
-    const heard = await Promise.all(spoken.map((part) => hear(recordingOfWords(...part))));
-    expect(heard.map(({ text }) => text)).toEqual(spoken.map((part) => part.join(' ')));
+    const transcript = await Promise.all(spoken.map((part) => transcribe(recordingOfWords(...part))));
+    expect(transcript.map(({ text }) => text)).toEqual(spoken.map((part) => part.join(' ')));
     expect(programs()).toHaveLength(1);
   });
 
   it('are listed with what they support; each has its own program', async () => {
     const models = { words: { code: 'words' }, letters: {} } as const;
-    const { hear, service, programs } = await startRecognizers({ models });
+    const { transcribe, service, programs } = await startRecognizers({ models });
     const { data } = (await (await service.api('/transcribe/models')).json()) as { data: object[] };
     const supports = ['segment', 'word'];
     expect(data).toMatchObject([{ id: 'words', local: true, supports }, { id: 'letters', local: true, supports }]); // prettier-ignore
-    await hear(recordingOfWords('alpha'), { model: 'words' });
-    await hear(recordingOfWords('alpha'), { model: 'letters' });
+    await transcribe(recordingOfWords('alpha'), { model: 'words' });
+    await transcribe(recordingOfWords('alpha'), { model: 'letters' });
     expect(programs()).toHaveLength(2);
   });
 
@@ -177,11 +177,14 @@ describe('models', () => {
   };
 
   it('transcribe the language of the settings', async () => {
-    const { hear, service } = await startRecognizers({ models: { words: { code: 'words', language: 'en' } } });
+    const { transcribe, service } = await startRecognizers({ models: { words: { code: 'words', language: 'en' } } });
     expect(await languagesOf(service)).toEqual([['en']]);
-    expect(await hear(recordingOfWords('alpha'))).toMatchObject({ text: 'alpha', language: 'en' });
-    expect(await hear(recordingOfWords('alpha'), { language: 'en' })).toMatchObject({ text: 'alpha', language: 'en' });
-    expect(await hear(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
+    expect(await transcribe(recordingOfWords('alpha'))).toMatchObject({ text: 'alpha', language: 'en' });
+    expect(await transcribe(recordingOfWords('alpha'), { language: 'en' })).toMatchObject({
+      text: 'alpha',
+      language: 'en',
+    });
+    expect(await transcribe(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
       status: 422,
       code: 'language-not-supported',
       detail: 'The model words supports only "en", not "de".',
@@ -189,9 +192,9 @@ describe('models', () => {
   });
 
   it('without a language in the settings refuse that of a request', async () => {
-    const { hear, service } = await startRecognizers(wordsModel);
+    const { transcribe, service } = await startRecognizers(wordsModel);
     expect(await languagesOf(service)).toEqual([[]]);
-    expect(await hear(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
+    expect(await transcribe(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
       status: 422,
       detail: 'The model words does not accept a language, because its settings name none.',
     });

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { segmentsOf, textOf, wordsOf } from '../../../engines/sherpa-stt/words.ts';
 
 /** A piece of 10 to 20 s; a token is written as `text@ms`. */
-function heard(line: string) {
+function recognized(line: string) {
   const tokens = line.split('|').map((part) => part.split('@'));
   return { endMs: 20_000, tokens: tokens.map(([text = '']) => text), starts: tokens.map(([, ms]) => Number(ms)) }; // prettier-ignore
 }
 
 const spoken = (line: string, marksWords = true) =>
-  wordsOf(heard(line), marksWords).map(({ text, startMs, endMs }) => `${text} ${startMs}-${endMs}`);
+  wordsOf(recognized(line), marksWords).map(({ text, startMs, endMs }) => `${text} ${startMs}-${endMs}`);
 
 const segments = (line: string, marksWords = true) =>
-  segmentsOf(wordsOf(heard(line), marksWords)).map(({ text, startMs, endMs }) => `${text} ${startMs}-${endMs}`);
+  segmentsOf(wordsOf(recognized(line), marksWords)).map(({ text, startMs, endMs }) => `${text} ${startMs}-${endMs}`);
 
 describe('words', () => {
   it('begin with a mark or a space, and end where the next one begins, the last one with the piece', () => {
@@ -33,7 +33,7 @@ describe('words', () => {
   it('are characters where a model of several languages writes Chinese, and words elsewhere', () => {
     const line = '▁我@10100|用@10200|▁i@10300|pad@10400|吗@10500|？@10600';
     expect(spoken(line)).toEqual(['我 10100-10200', '用 10200-10300', 'ipad 10300-10500', '吗？ 10500-20000']);
-    expect(textOf(wordsOf(heard(line), true))).toBe('我用 ipad吗？');
+    expect(textOf(wordsOf(recognized(line), true))).toBe('我用 ipad吗？');
   });
 
   it('are joined without spaces across pieces, in languages without them', () => {

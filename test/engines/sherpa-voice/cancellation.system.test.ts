@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { ticksOf, until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
-import { heard } from '../../support/tone-listener.ts';
+import { recognize } from '../../support/tone-listener.ts';
 import { sentenceOf, startVoices } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -23,7 +23,7 @@ it('is rejected within 250 ms; the program ends or is idle within 2.5 s, and oth
     await expect(speech).rejects.toThrow('gone');
     expect(elapsedMs()).toBeLessThan(250);
     if (isAlone) await until('the program has ended', () => !programs().includes(program!), 2_500);
-    else expect(heard((await other)!).replaceAll(' ', '')).toBe(sentenceOf(100, 1).replaceAll(' ', ''));
-    expect(heard(await wav())).toBe('yes no hello');
+    else expect(recognize((await other)!).replaceAll(' ', '')).toBe(sentenceOf(100, 1).replaceAll(' ', ''));
+    expect(recognize(await wav())).toBe('yes no hello');
   }
 });

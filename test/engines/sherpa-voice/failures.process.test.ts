@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
 import { killWhileAtWork, processesWith, until } from '../../support/processes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { heard } from '../../support/tone-listener.ts';
+import { recognize } from '../../support/tone-listener.ts';
 import { startChildService } from '../../support/child-service.ts';
 import { voiceModel, writeVoice } from '../../support/voice-model.ts';
 import { sentenceOf, startVoices, type Voices } from './support.ts';
@@ -90,7 +90,7 @@ describe('a library that cannot be loaded', () => {
     await rm(join(runtime, 'node_modules'), { recursive: true });
     await symlink(packages, join(runtime, 'node_modules'));
     await voices.service.service.registry.recheck();
-    expect(heard(await voices.wav())).toBe('yes no hello');
+    expect(recognize(await voices.wav())).toBe('yes no hello');
     expect(voices.availability().code).toBe('ready');
   });
 
@@ -115,7 +115,7 @@ describe('data of eSpeak NG', () => {
       `${directory} is not an espeak-ng-data directory: it has no phontab.`,
     );
     const spelled = await startVoices({ options: { data: directory } });
-    expect(heard(await spelled.wav())).toBe('yes no hello');
+    expect(recognize(await spelled.wav())).toBe('yes no hello');
   });
 
   it('without the language of the voice fail the request, not the program', async () => {
@@ -146,7 +146,7 @@ describe('a voice that cannot be used', () => {
   it('leaves the others as they are', async () => {
     const { say, wav, entry } = await startVoices({ voices: { broken: '/nowhere/broken.onnx', good: {} } });
     expect(entry().voices?.map(({ id }) => id)).toEqual(['good']);
-    expect(heard(await wav())).toBe('yes no hello');
+    expect(recognize(await wav())).toBe('yes no hello');
     await expect(say({ voice: 'broken' })).rejects.toMatchObject({
       code: 'model-unavailable',
       message: '/nowhere/broken.onnx does not exist.',
@@ -172,7 +172,7 @@ describe('a voice that cannot be used', () => {
     await writeFile(`${file}.json`, JSON.stringify(config));
     const { say, wav, service } = await startVoices({ voices: { wrong: file, good: {} } });
     await expect(say({ voice: 'wrong' })).rejects.toMatchObject(failed);
-    expect(heard(await wav({ voice: 'good' }))).toBe('yes no hello');
+    expect(recognize(await wav({ voice: 'good' }))).toBe('yes no hello');
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });
 });
@@ -185,7 +185,7 @@ describe('a program that is killed', () => {
     const killed = await killWhileAtWork(programs, speech);
     await expect(speech).rejects.toMatchObject(failed);
     expect(killed).toHaveLength(2);
-    expect(heard(await wav())).toBe('yes no hello');
+    expect(recognize(await wav())).toBe('yes no hello');
   });
 
   it('in the middle of a speech, and its successor, aborts its audio', async () => {
@@ -206,7 +206,7 @@ describe('a program that is no longer wanted', () => {
     await wav();
     expect(programs()).toHaveLength(1);
     await until('it has ended', () => programs().length === 0);
-    expect(heard(await wav())).toBe('yes no hello');
+    expect(recognize(await wav())).toBe('yes no hello');
   });
 
   it('ends with the service', async () => {

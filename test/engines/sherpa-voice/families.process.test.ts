@@ -1,13 +1,13 @@
-/** Kokoro, Kitten and Supertonic made by hand, spoken by the real library: the tests hear what was said. */
+/** Kokoro, Kitten and Supertonic made by hand, spoken by the real library: the tests recognize what was said. */
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { until } from '../../support/processes.ts';
 import { requireProgram, run } from '../../support/programs.ts';
 import { writeStyleVoice, type StyleVoiceOptions } from '../../support/style-voice-model.ts';
-import { heardCharacters, supertonic } from '../../support/supertonic-model.ts';
+import { recognizeCharacters, supertonic } from '../../support/supertonic-model.ts';
 import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
-import { heard, loudness, secondsOf } from '../../support/tone-listener.ts';
+import { recognize, loudness, secondsOf } from '../../support/tone-listener.ts';
 import { startVoices, type Voices } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,13 +17,13 @@ const styled = async (options?: StyleVoiceOptions): Promise<string> =>
 const writeSupertonic = async (): Promise<string> =>
   writeFiles(join(await temporaryDirectory(), 'voice'), supertonic());
 
-const heardStyled = (wav: Buffer): string => heard(wav, 'styled');
+const recognizeStyled = (wav: Buffer): string => recognize(wav, 'styled');
 
 const families = [
-  ['Kokoro 1.0', () => styled(), heardStyled, 'həlˈoʊ wˈɜːld.'],
-  ['Kokoro 0.19', () => styled({ family: 'kokoro-1' }), heardStyled, 'həlˈoʊ wˈɜːld.'],
-  ['Kitten', () => styled({ family: 'kitten' }), heardStyled, 'həlˈoʊ wˈɜːld.'],
-  ['Supertonic', writeSupertonic, heardCharacters, '<en>Hello world.</en>'],
+  ['Kokoro 1.0', () => styled(), recognizeStyled, 'həlˈoʊ wˈɜːld.'],
+  ['Kokoro 0.19', () => styled({ family: 'kokoro-1' }), recognizeStyled, 'həlˈoʊ wˈɜːld.'],
+  ['Kitten', () => styled({ family: 'kitten' }), recognizeStyled, 'həlˈoʊ wˈɜːld.'],
+  ['Supertonic', writeSupertonic, recognizeCharacters, '<en>Hello world.</en>'],
 ] as const;
 
 /** Any audio as WAV, as a player would decode it. */
@@ -72,9 +72,9 @@ it('a family leaves nothing after a disconnect, a kill and an idle time', async 
   const { audio } = await say({ text: 'Hello world. '.repeat(500), format: 'pcm' });
   for await (const _chunk of audio) break;
   const text = 'Hello world.';
-  expect(heardCharacters(await wav({ text }))).toBe('<en>Hello world.</en>');
+  expect(recognizeCharacters(await wav({ text }))).toBe('<en>Hello world.</en>');
   for (const program of programs()) process.kill(Number(program), 'SIGKILL');
-  expect(heardCharacters(await wav({ text }))).toBe('<en>Hello world.</en>');
+  expect(recognizeCharacters(await wav({ text }))).toBe('<en>Hello world.</en>');
   await until('it is unloaded', () => programs().length === 0);
   expect(await service.leftovers()).toEqual([]);
 });
@@ -142,7 +142,7 @@ describe('the voices of Kokoro', () => {
     for (const name of Object.keys(spoken)) folders[name] = await styled({ names: [name] });
     const { wav } = await startVoices({ folders });
     for (const [name, [text = '', sounds]] of Object.entries(spoken))
-      expect(heardStyled(await wav({ text, voice: `${name}/${name}` })).trim(), name).toBe(sounds);
+      expect(recognizeStyled(await wav({ text, voice: `${name}/${name}` })).trim(), name).toBe(sounds);
   });
 
   it('are chosen by the language of a request, or refused by its name', async () => {
@@ -158,17 +158,17 @@ describe('the voices of Kokoro', () => {
 it('a voice of Supertonic speaks each of its languages, without what its table lacks', async () => {
   const { wav, entry } = await startVoices({ folders: { s: await writeSupertonic() } });
   expect(entry().voices).toHaveLength(31 * 3);
-  expect(heardCharacters(await wav({ text: 'Hällo 日😀 du.', voice: 's/de-1' }), 1)).toBe('<de>Ha~llo du.</de>');
-  expect(heardCharacters(await wav({ text: 'Oui.', language: 'fr' }))).toBe('<fr>Oui.</fr>');
+  expect(recognizeCharacters(await wav({ text: 'Hällo 日😀 du.', voice: 's/de-1' }), 1)).toBe('<de>Ha~llo du.</de>');
+  expect(recognizeCharacters(await wav({ text: 'Oui.', language: 'fr' }))).toBe('<fr>Oui.</fr>');
 });
 
 it('two families take turns within a small budget', async () => {
   const folders = { k: await styled(), s: await writeSupertonic() };
   const { wav, programs } = await startVoices({ folders, env: { MEMORY_BUDGET: '500000000' } });
   for (let turn = 0; turn < 2; turn += 1) {
-    expect(heardStyled(await wav({ text: 'hello', voice: 'k/af_one' })).trim()).toBe('həlˈoʊ');
+    expect(recognizeStyled(await wav({ text: 'hello', voice: 'k/af_one' })).trim()).toBe('həlˈoʊ');
     const [first] = programs();
-    expect(heardCharacters(await wav({ text: 'Hello.', voice: 's/en-0' }))).toBe('<en>Hello.</en>');
+    expect(recognizeCharacters(await wav({ text: 'Hello.', voice: 's/en-0' }))).toBe('<en>Hello.</en>');
     if (turn === 0) expect(programs()).not.toContain(first);
   }
 });
@@ -182,7 +182,7 @@ describe('a voice that is broken', () => {
     const reason = `${file} is not usable: it has 163196 bytes; the 5 voices of the model have 163200`;
     expect(await engine.inspect?.()).toContainEqual({ what: 'voice broken', ok: false, detail: reason });
     await expect(say({ voice: 'broken/af_one' })).rejects.toMatchObject({ code: 'model-unavailable', message: `${reason}.` }); // prettier-ignore
-    expect(heardStyled(await wav({ text: 'hello' })).trim()).toBe('həlˈoʊ');
+    expect(recognizeStyled(await wav({ text: 'hello' })).trim()).toBe('həlˈoʊ');
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });
 
@@ -198,7 +198,7 @@ describe('a voice that is broken', () => {
       code: 'model-file-missing',
       reason: 'The model broken could not be loaded: its files are damaged, or do not belong together.',
     });
-    expect(heardStyled(await wav({ text: 'hello', voice: 'good/af_one' })).trim()).toBe('həlˈoʊ');
+    expect(recognizeStyled(await wav({ text: 'hello', voice: 'good/af_one' })).trim()).toBe('həlˈoʊ');
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });
 });

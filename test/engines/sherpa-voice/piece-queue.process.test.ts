@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { metricsUrl } from '../../metrics/support.ts';
 import { until } from '../../support/processes.ts';
-import { heard } from '../../support/tone-listener.ts';
+import { recognize } from '../../support/tone-listener.ts';
 import { said, sentenceOf, startVoices } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const textOf = (sentences: number, first = 0) =>
   Array.from({ length: sentences }, (_, k) => sentenceOf(60, first + k)).join(' ');
 
-const letters = (wav: Buffer) => heard(wav).replaceAll(' ', '');
+const letters = (wav: Buffer) => recognize(wav).replaceAll(' ', '');
 
 it('four at once are all complete', async () => {
   const { wav, programs } = await startVoices({ options: { slots: 2 } });

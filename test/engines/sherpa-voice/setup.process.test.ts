@@ -7,7 +7,7 @@ import { catalog } from '../../../engines/sherpa-voice/catalog.ts';
 import { styleVoice } from '../../support/style-voice-model.ts';
 import { replaceFiles } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { heard } from '../../support/tone-listener.ts';
+import { recognize } from '../../support/tone-listener.ts';
 import { voiceModel, writeVoice } from '../../support/voice-model.ts';
 import { good, serve, status, type Answer } from '../whisper-cli/support.ts';
 import { collect, startVoices } from './support.ts';
@@ -65,7 +65,7 @@ describe('npm run setup -- voice', () => {
     expect(setup.steps.at(-1)).toEqual([`downloading ${title}`, 1]);
     expect(await setup.state()).toBe('ready');
     expect(setup.availability().code).toBe('ready');
-    expect(heard(await collect(await setup.say({ voice: id })))).toBe('yes no hello');
+    expect(recognize(await collect(await setup.say({ voice: id })))).toBe('yes no hello');
     await setup.install();
     expect(setup.requests).toHaveLength(2);
   });
@@ -145,7 +145,7 @@ describe('npm run setup -- kokoro', () => {
     expect(await setup.state()).toBe('ready');
     const ids = setup.entry().voices?.map((voice) => voice.id);
     expect(ids).toEqual(['kokoro/af_one', 'kokoro/bf_two', 'kokoro/ff_three']);
-    expect(heard(await collect(await setup.say({ text: 'hello' })), 'styled').trim()).toBe('həlˈoʊ');
+    expect(recognize(await collect(await setup.say({ text: 'hello' })), 'styled').trim()).toBe('həlˈoʊ');
   });
 
   it('refuses a file of the right length with another digest, and uses nothing of it', async () => {

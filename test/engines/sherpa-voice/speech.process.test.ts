@@ -1,4 +1,4 @@
-/** Voices made by hand, spoken by the real library: every letter is a tone, and the tests hear which were said. */
+/** Voices made by hand, spoken by the real library: every letter is a tone, and the tests recognize which were said. */
 import { createHash } from 'node:crypto';
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { findEspeakData } from '../../../engines/sherpa-voice/espeak-data.ts';
 import { speechFormats } from '../../../engines/contract/index.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { heard, listen, loudness, secondsOf } from '../../support/tone-listener.ts';
+import { recognize, listen, loudness, secondsOf } from '../../support/tone-listener.ts';
 import { voiceModel, writeVoice } from '../../support/voice-model.ts';
 import { collect, said, sentenceOf, startVoices } from './support.ts';
 
@@ -24,7 +24,7 @@ describe('a voice of letters', () => {
     const answer = await service.post('/tts', { text, format: 'wav' });
     expect(answer.status).toBe(200);
     const wav = Buffer.from(await answer.arrayBuffer());
-    expect(heard(wav)).toBe('yes no hello.second sentence!');
+    expect(recognize(wav)).toBe('yes no hello.second sentence!');
     const tones = listen(wav);
     expect(tones.map(({ ms }) => Math.abs(ms - 60) <= 1)).toEqual(tones.map(() => true));
     const starts = tones.map(({ startMs }) => startMs);
@@ -37,13 +37,13 @@ describe('a voice of letters', () => {
     const { wav } = await startVoices();
     const lengths = Array.from({ length: 20 }, (_, k) => 10 + Math.round((k * 290) / 19));
     const text = lengths.map((length, k) => sentenceOf(length, k)).join(' ');
-    const spoken = heard(await wav({ text }));
+    const spoken = recognize(await wav({ text }));
     expect(spoken.replaceAll(' ', '')).toBe(said(text));
   });
 
   it('ends words that have no end', async () => {
     const { wav } = await startVoices();
-    expect(heard(await wav({ text: 'ab'.repeat(500), speed: 4 })).replaceAll(' ', '')).toHaveLength(1_000);
+    expect(recognize(await wav({ text: 'ab'.repeat(500), speed: 4 })).replaceAll(' ', '')).toHaveLength(1_000);
   });
 
   it.each([0.25, 0.5, 1, 2, 4])('keeps to the speed %s exactly', async (speed) => {
@@ -64,8 +64,8 @@ describe('a voice of letters', () => {
 
   it('treats control characters and markup as text', async () => {
     const { wav } = await startVoices();
-    expect(heard(await wav({ text: 'a\0b\u0001c' }))).toBe('a b c');
-    expect(heard(await wav({ text: '<b>yes</b>' }))).toBe('byesb');
+    expect(recognize(await wav({ text: 'a\0b\u0001c' }))).toBe('a b c');
+    expect(recognize(await wav({ text: '<b>yes</b>' }))).toBe('byesb');
   });
 
   it('produces audio, if only silence, for a text without words', async () => {
@@ -90,7 +90,7 @@ describe('a voice of phonemes', () => {
     const { wav, files, service } = await startVoices({ voices: { plain: { kind: 'piper', isPlain: true } } });
     const before = await digestOf(files.plain!);
     const sound = await wav(call);
-    expect(heard(sound, 'piper')).toBe(phonemes);
+    expect(recognize(sound, 'piper')).toBe(phonemes);
     expect(listen(sound, 'piper')[0]?.startMs).toBe(50);
     expect(await digestOf(files.plain!)).toBe(before);
     const made = (await readdir(join(service.dir, 'data/voices'), { recursive: true })).filter((name) => /\.\w+$/.test(name)); // prettier-ignore
@@ -99,14 +99,14 @@ describe('a voice of phonemes', () => {
 
   it('that has its metadata is not copied', async () => {
     const { wav, service } = await startVoices({ voices: { whole: { kind: 'piper' } } });
-    expect(heard(await wav(call), 'piper')).toBe(phonemes);
+    expect(recognize(await wav(call), 'piper')).toBe(phonemes);
     const made = await readdir(join(service.dir, 'data/voices'), { recursive: true });
     expect(made.filter((name) => name.endsWith('.onnx'))).toEqual([]);
   });
 
   it('uses the data of the optional package where espeak-ng is not installed', async () => {
     const { wav, service } = await startVoices({ voices: { plain: { kind: 'piper' } }, env: { PATH: '/nowhere' } });
-    expect(heard(await wav(call), 'piper')).toBe(phonemes);
+    expect(recognize(await wav(call), 'piper')).toBe(phonemes);
     expect(await readdir(join(service.dir, 'data/voices'))).toContain('espeak-ng-data-0.3.5');
   });
 
@@ -117,7 +117,7 @@ describe('a voice of phonemes', () => {
     for (const name of ['phontab', 'phonindex', 'phondata', 'intonations', 'en_dict', 'lang/gmw/en-US'])
       await cp(join(installed, name), join(directory, name));
     const { wav } = await startVoices({ voices: { plain: { kind: 'piper' } }, options: { data: directory } });
-    expect(heard(await wav(call), 'piper')).toBe(phonemes);
+    expect(recognize(await wav(call), 'piper')).toBe(phonemes);
   });
 
   it('is converted again when its file is replaced, and the old copy goes', async () => {

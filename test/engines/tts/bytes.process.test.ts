@@ -13,11 +13,11 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
 }
 
-async function hear(bytes: Buffer, size = 4096): Promise<{ sampleRate: number; samples: number[] }> {
+async function decode(bytes: Buffer, size = 4096): Promise<{ sampleRate: number; samples: number[] }> {
   const { sampleRate, samples } = await readPcm(createByteReader(inChunks(bytes, size)), 24_000);
-  const heard: number[] = [];
-  for await (const some of samples) heard.push(...some);
-  return { sampleRate, samples: heard };
+  const decoded: number[] = [];
+  for await (const some of samples) decoded.push(...some);
+  return { sampleRate, samples: decoded };
 }
 
 const square = Array.from(new Int16Array(new Uint8Array(pcm(0.01)).buffer));
@@ -36,7 +36,7 @@ describeWith(['ffmpeg'], 'a WAV as ffmpeg writes it', ({ ffmpeg }) => {
       const args = ['-v', 'error', '-i', from, '-af', `pan=${layout}`, '-c:a', codec, '-f', 'wav'];
       await run(ffmpeg, [...args, to]);
       for (const bytes of [await readFile(to), execFileSync(ffmpeg, [...args, 'pipe:1'])]) {
-        const { sampleRate, samples } = await hear(bytes);
+        const { sampleRate, samples } = await decode(bytes);
         expect(sampleRate).toBe(24_000);
         expect(samples).toHaveLength(square.length);
         const furthest = Math.max(...samples.map((sample, i) => Math.abs(sample - square[i]!)));

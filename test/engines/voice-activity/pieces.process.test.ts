@@ -56,15 +56,15 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
   const program = programs['whisper-cli'];
 
   it('is transcribed with the times of the recording, for fewer encodes', async () => {
-    const { hear, encodes } = await startDetecting({ program });
-    const heard = await hear(memo, { timestamps: 'word', language: 'en' });
-    expect(heard).toMatchObject({ status: 200, text, language: 'en', duration_ms: 75_000 });
+    const { transcribe, encodes } = await startDetecting({ program });
+    const transcript = await transcribe(memo, { timestamps: 'word', language: 'en' });
+    expect(transcript).toMatchObject({ status: 200, text, language: 'en', duration_ms: 75_000 });
     const expected = [['alpha', 8_500], ['bravo', 9_000], ['kilo', 50_500]] as const; // prettier-ignore
-    expect(heard.words?.map((word) => word.text)).toEqual(expected.map(([word]) => word));
-    for (const [index, [, startMs]] of expected.entries()) expectNear(heard.words?.[index], startMs);
+    expect(transcript.words?.map((word) => word.text)).toEqual(expected.map(([word]) => word));
+    for (const [index, [, startMs]] of expected.entries()) expectNear(transcript.words?.[index], startMs);
     expect(await encodes()).toEqual([1, 1]);
     const whole = await startDetecting({ program, options: { voiceActivity: 'off' } });
-    await whole.hear(memo, { language: 'en' });
+    await whole.transcribe(memo, { language: 'en' });
     expect(await whole.encodes()).toEqual([3]);
     expect(whole.detectors()).toEqual([]);
   });
@@ -97,9 +97,9 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
   });
 
   it('has the language of its first piece with words, which is detected once', async () => {
-    const { hear, encodes } = await startDetecting({ program });
+    const { transcribe, encodes } = await startDetecting({ program });
     const spoken = recording(75, { at: 0, words: ['über'], language: 'de' }, { at: 50, words: ['kilo'] });
-    expect(await hear(spoken)).toMatchObject({ status: 200, text: 'über kilo', language: 'de' });
+    expect(await transcribe(spoken)).toMatchObject({ status: 200, text: 'über kilo', language: 'de' });
     expect(await encodes()).toEqual([2, 1]);
   });
 
@@ -107,12 +107,12 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
     ['again, for the encode that the pieces save', 75, [2, 2]],
     ['only once, where they save none', 60, [2, 1]],
   ])('after a piece without words has its language detected %s', async (_what, seconds, expected) => {
-    const { hear, encodes } = await startDetecting({ program });
+    const { transcribe, encodes } = await startDetecting({ program });
     const rustle = recording(seconds, { at: 1, words: [] }, { at: 50, words: ['kilo'] });
-    expect(await hear(rustle)).toMatchObject({ status: 200, text: 'kilo', language: 'en' });
+    expect(await transcribe(rustle)).toMatchObject({ status: 200, text: 'kilo', language: 'en' });
     expect(await encodes()).toEqual(expected);
     const whole = await startDetecting({ program, options: { voiceActivity: 'off' } });
-    await whole.hear(rustle);
+    await whole.transcribe(rustle);
     expect(sum(expected)).toBeLessThanOrEqual(sum(await whole.encodes()));
   });
 
@@ -121,28 +121,28 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
     ['silence', recordingOf(new Int16Array(10 * rate))],
     ['a sample', recordingOf(new Int16Array(1))],
   ])('is nothing in %s, and starts no recognizer', async (_what, quiet) => {
-    const { hear, encodes } = await startDetecting({ program });
+    const { transcribe, encodes } = await startDetecting({ program });
     const empty = { status: 200, text: '', language: null, segments: [], words: [] };
-    expect(await hear(quiet, { timestamps: 'word' })).toMatchObject(empty);
+    expect(await transcribe(quiet, { timestamps: 'word' })).toMatchObject(empty);
     expect(await encodes()).toEqual([]);
   });
 
   it('is found at the edges of a recording, and in one without a pause', async () => {
-    const { hear } = await startDetecting({ program });
+    const { transcribe } = await startDetecting({ program });
     const spoken = recording(2, { at: 0, words: ['alpha', 'bravo', 'kilo'] });
-    expect(await hear(spoken)).toMatchObject({ text, duration_ms: 2_000 });
+    expect(await transcribe(spoken)).toMatchObject({ text, duration_ms: 2_000 });
   });
 
   it('is found in several recordings at once by one program', async () => {
-    const { hear, detectors } = await startDetecting({ program, options: { slots: 4 } });
-    const heard = await Promise.all(Array.from({ length: 4 }, () => hear(memo)));
-    expect(heard.map((one) => one.text)).toEqual([text, text, text, text]);
+    const { transcribe, detectors } = await startDetecting({ program, options: { slots: 4 } });
+    const transcript = await Promise.all(Array.from({ length: 4 }, () => transcribe(memo)));
+    expect(transcript.map((one) => one.text)).toEqual([text, text, text, text]);
     expect(detectors()).toHaveLength(1);
   });
 
   it('is looked for no more when its caller has left', async () => {
-    const { hear, service, detectors, encodes } = await startDetecting({ program });
-    expect(await hear(memo)).toMatchObject({ text });
+    const { transcribe, service, detectors, encodes } = await startDetecting({ program });
+    expect(await transcribe(memo)).toMatchObject({ text });
     const [detector = ''] = detectors();
     const before = { ticks: ticksOf(detector), encodes: await encodes() };
     const leaving = new AbortController();
@@ -154,7 +154,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
     await expect(left).rejects.toThrow('gone');
     await until('nothing is left', async () => (await service.leftovers()).length === 0);
     expect(await encodes()).toEqual(before.encodes);
-    expect(await hear(memo)).toMatchObject({ text });
+    expect(await transcribe(memo)).toMatchObject({ text });
     // It has stopped by itself; where a busy machine lets it say so too late, it is ended, and there is another.
     const [next = '', ...others] = detectors();
     expect(others).toEqual([]);
@@ -171,8 +171,8 @@ describeWith(['whisper-cli'], 'without a detector that works', ({ 'whisper-cli':
   const asUsual = { status: 200, text: 'alpha bravo' };
 
   it('which is not installed, the whole recording is transcribed', async () => {
-    const { hear, encodes, service } = await startDetecting({ program, weights: null });
-    expect(await hear(short, { language: 'en' })).toMatchObject(asUsual);
+    const { transcribe, encodes, service } = await startDetecting({ program, weights: null });
+    expect(await transcribe(short, { language: 'en' })).toMatchObject(asUsual);
     expect(await encodes()).toEqual([1]);
     expect(service.log.filter(({ msg }) => msg === warned)).toEqual([]);
   });
@@ -181,31 +181,31 @@ describeWith(['whisper-cli'], 'without a detector that works', ({ 'whisper-cli':
     ['is cut', Buffer.from('not a model'), 0],
     ['ends its program', recognizerModel()['model.onnx'], 3],
   ])('whose file %s, too', async (_what, weights, crashes) => {
-    const { hear, service, detectors } = await startDetecting({ program, weights });
-    for (let n = 0; n <= crashes; n++) expect(await hear(short)).toMatchObject(asUsual);
+    const { transcribe, service, detectors } = await startDetecting({ program, weights });
+    for (let n = 0; n <= crashes; n++) expect(await transcribe(short)).toMatchObject(asUsual);
     expect(service.log.filter(({ msg }) => msg === 'a loaded model has crashed')).toHaveLength(crashes);
     expect(service.log.some(({ msg }) => msg === warned)).toBe(crashes > 0); // it is loaded while they are uploaded, too
     expect(detectors()).toEqual([]);
   });
 
   it('which is killed at work, too; the next recording has one again', async () => {
-    const { hear, service, detectors } = await startDetecting({ program });
-    expect(await hear(short)).toMatchObject(asUsual);
+    const { transcribe, service, detectors } = await startDetecting({ program });
+    expect(await transcribe(short)).toMatchObject(asUsual);
     const [detector] = detectors();
     process.kill(Number(detector), 'SIGSTOP'); // it is asked, and does not answer
-    const hearing = hear(short);
+    const transcribing = transcribe(short);
     await until('the recording is decoded', async () =>
       (await service.leftovers()).some((path) => path.endsWith('.wav')),
     );
     process.kill(Number(detector), 'SIGKILL');
-    expect(await hearing).toMatchObject(asUsual);
-    expect(await hear(short)).toMatchObject(asUsual);
+    expect(await transcribing).toMatchObject(asUsual);
+    expect(await transcribe(short)).toMatchObject(asUsual);
     expect(detectors()).toHaveLength(1);
   });
 
   it('for which there is no memory, too', async () => {
-    const { hear, detectors } = await startDetecting({ program, env: { MEMORY_BUDGET: '1048576' } });
-    expect(await hear(short)).toMatchObject(asUsual);
+    const { transcribe, detectors } = await startDetecting({ program, env: { MEMORY_BUDGET: '1048576' } });
+    expect(await transcribe(short)).toMatchObject(asUsual);
     expect(detectors()).toEqual([]);
   });
 

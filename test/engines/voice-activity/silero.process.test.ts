@@ -50,16 +50,16 @@ describeWith(['espeak-ng', 'ffmpeg', 'pocketsphinx_continuous'], 'the detector',
     weights = await sileroWeights();
   });
 
-  /** The recognizer writes down what it gets, and hears nothing. */
+  /** The recognizer writes down what it gets, and transcribes nothing. */
   async function startRecorder() {
     const directory = await temporaryDirectory();
     const [kept, program] = [join(directory, 'kept'), join(directory, 'recorder')];
     await mkdir(kept);
     await writeFile(program, recorder(kept), { mode: 0o755 });
-    const { hear } = await startDetecting({ weights, program: '', options: { program } });
+    const { transcribe } = await startDetecting({ weights, program: '', options: { program } });
     return async (sent: Buffer): Promise<readonly Buffer[]> => {
       const before = (await readdir(kept)).length;
-      expect(await hear(sent)).toMatchObject({ status: 200, text: '', duration_ms: 1_000 * seconds });
+      expect(await transcribe(sent)).toMatchObject({ status: 200, text: '', duration_ms: 1_000 * seconds });
       const names = (await readdir(kept)).toSorted().slice(before);
       return Promise.all(names.map((name) => readFile(join(kept, name))));
     };

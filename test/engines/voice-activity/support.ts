@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { weightsPath } from '../../../engines/lib/voice-activity/weights.ts';
-import { upload, type Heard } from '../../support/local-service.ts';
+import { upload, type TranscriptionAnswer } from '../../support/local-service.ts';
 import { processesWith } from '../../support/processes.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -54,7 +54,10 @@ export async function startDetecting({
   return {
     service,
     place,
-    async hear(recording: Uint8Array, fields: Readonly<Record<string, string>> = {}): Promise<Heard> {
+    async transcribe(
+      recording: Uint8Array,
+      fields: Readonly<Record<string, string>> = {},
+    ): Promise<TranscriptionAnswer> {
       const answer = await upload(service, recording, { fields });
       return { status: answer.status, ...((await answer.json()) as object) };
     },

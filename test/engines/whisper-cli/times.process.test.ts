@@ -33,15 +33,15 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
     onTestFinished(() => void child.kill('SIGKILL'));
     const exit = once(child, 'exit');
     child.stdin.write(lines.map((line) => `${line}\n`).join(''));
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     for await (const line of createInterface(child.stdout)) {
       if ('segment' in (JSON.parse(line) as object)) continue;
-      heard.push(JSON.parse(line));
-      await onAnswer(heard.at(-1));
-      if (heard.length === answers + 1) child.stdin.end();
+      received.push(JSON.parse(line));
+      await onAnswer(received.at(-1));
+      if (received.length === answers + 1) child.stdin.end();
     }
     const [code] = (await exit) as [number];
-    return { heard: heard.slice(1), code };
+    return { received: received.slice(1), code };
   }
 
   test('answers a question that it cannot answer with an error, and goes on', async () => {
@@ -56,8 +56,8 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
       { wavPath: path('alpha.wav'), language: 'xx' },
     ];
     for (const fields of wrong) {
-      const { heard, code } = await talk([JSON.stringify({ ...question, ...fields })], 1);
-      expect(heard).toEqual([{ id: 1, error: expect.any(String) as string }]);
+      const { received, code } = await talk([JSON.stringify({ ...question, ...fields })], 1);
+      expect(received).toEqual([{ id: 1, error: expect.any(String) as string }]);
       expect(code).toBe(0);
     }
   });
@@ -66,16 +66,16 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
     await run('mkfifo', [path('pipe.wav')]); // nobody writes into it yet: the program is at work
     const lines = [1, 2].map((id) => JSON.stringify({ ...question, id, wavPath: path('pipe.wav') }));
     const busy = { id: 2, error: 'busy' };
-    const { heard } = await talk(lines, 2, async (answer) => {
+    const { received } = await talk(lines, 2, async (answer) => {
       if (isDeepStrictEqual(answer, busy)) await writeFile(path('pipe.wav'), await readFile(path('alpha.wav')));
     });
-    expect(heard).toEqual([busy, { id: 1, done: { language: 'de', translated: false } }]);
+    expect(received).toEqual([busy, { id: 1, done: { language: 'de', translated: false } }]);
   });
 
   test.each(['no JSON', '[]', '{"id":"one"}', '"half a \\ud800"'])(
     'ends at a line that is no question: %s',
     async (line) => {
-      expect(await talk([line], 1)).toEqual({ heard: [], code: 5 });
+      expect(await talk([line], 1)).toEqual({ received: [], code: 5 });
     },
   );
 });

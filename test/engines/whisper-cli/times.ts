@@ -164,10 +164,10 @@ export function answersWithTimes({ program, models: { path, openModel }, options
 
   test('detects the language, or takes that of the call', async () => {
     const { transcribe } = await openModel(program, { options });
-    const heard = await Promise.all(
+    const transcripts = await Promise.all(
       ['fr', 'de'].map(async (language) => (await transcribe(path(`${language}.wav`))).language),
     );
-    expect(heard).toEqual(['fr', 'de']);
+    expect(transcripts).toEqual(['fr', 'de']);
     expect(await transcribe(path('fr.wav'), { language: 'de' })).toMatchObject({ text: 'alpha', language: 'de' });
   });
 }
@@ -190,7 +190,7 @@ export function takesHints({ program, models: { path, openModel }, options }: Su
     expect(await transcribe(path('alpha.wav'), { prompt })).toMatchObject({ text: 'alpha' });
   });
 
-  test.each([0, 0.4])('hears the same at temperature %d', async (temperature) => {
+  test.each([0, 0.4])('transcribes the same at temperature %d', async (temperature) => {
     const { transcribe } = await openModel(program, { options });
     expect(await transcribe(path('alpha.wav'), { temperature })).toMatchObject({ text: 'alpha' });
   });
@@ -198,8 +198,8 @@ export function takesHints({ program, models: { path, openModel }, options }: Su
   test('takes keywords, and translates', async () => {
     const { transcribe } = await openModel(program, { options });
     // The tone model says the same whatever its task is. Of a prompt, each space would cost it a word.
-    const heard = { text: 'alpha bravo über kilo golf' };
-    expect(await transcribe(path('two.wav'), { keywords: ['Ada'] })).toMatchObject(heard);
+    const transcript = { text: 'alpha bravo über kilo golf' };
+    expect(await transcribe(path('two.wav'), { keywords: ['Ada'] })).toMatchObject(transcript);
     expect(await transcribe(path('alpha.wav'), { translate: true })).toMatchObject({ text: 'alpha' });
   });
 

@@ -1,4 +1,4 @@
-/** Recordings of numbered words, and an engine that hears each of them: a word is a tenth of a second at a level of its own. */
+/** Recordings of numbered words, and an engine that recognizes each of them: a word is a tenth of a second at a level of its own. */
 import { sampleRate, wavHeader } from '../../../lib/wav.ts';
 
 const slot = sampleRate / 2;
@@ -17,7 +17,7 @@ export function textOf(words: number, from = 0): string {
 
 const levelOf = (n: number) => 1_000 + 10 * n;
 
-export interface Heard {
+export interface EngineCall {
   /** Size of the samples. */
   readonly bytes: number;
   /** Number of the first word; undefined for silence. */
@@ -29,7 +29,7 @@ export interface Heard {
 }
 
 /** Called with every part, before it is transcribed: it may wait, and throw what the engine then fails with. */
-export type Hook = (heard: Heard) => unknown;
+export type Hook = (call: EngineCall) => unknown;
 
 const hookName = 'parlance.test.jobs';
 
@@ -71,14 +71,14 @@ export default {
       models,
       transcribe: (call, options) => queue.run(async () => {
         const sound = await soundOf(call, options);
-        const [heard, bytes] = [wordsIn(sound), sound.length];
+        const [found, bytes] = [wordsIn(sound), sound.length];
         const { language, translate, keywords } = call;
-        await globalThis['${hookName}']?.({ bytes, first: heard[0]?.n, language, translate, keywords, signal: options.signal });
+        await globalThis['${hookName}']?.({ bytes, first: found[0]?.n, language, translate, keywords, signal: options.signal });
         if (call.model === 'slow') await wait(Number(context.env.JOBS_TEST_MS ?? 50), undefined, { signal: options.signal });
-        const times = heard.map(({ n, startMs }) => ({ startMs, endMs: startMs + 100, text: 'w' + n }));
+        const times = found.map(({ n, startMs }) => ({ startMs, endMs: startMs + 100, text: 'w' + n }));
         return {
           text: times.map(({ text }) => text).join(' '),
-          language: heard.length > 0 ? (language ?? 'de') : null,
+          language: found.length > 0 ? (language ?? 'de') : null,
           ...(call.timestamps?.includes('segment') && { segments: times }),
           ...(call.timestamps?.includes('word') && { words: times }),
         };
