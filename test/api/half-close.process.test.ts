@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chatOf, content, scripted, stepStarted, type Script } from '../chat/support/script.ts';
 import { startSpeechService } from '../speech/support.ts';
-import { anyAlive, atWork, standIns, startMisbehavingService } from '../support/misbehaving.ts';
+import { anyAlive, runningPrograms, standIns, startMisbehavingService } from '../support/misbehaving.ts';
 import { until } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -85,7 +85,7 @@ describe('a transcription', () => {
     const service = await start(env);
     const body = multipart({ name: 'file', value: recording, filename: 'a.wav' });
     const connection = await post(service, path, body, multipartType['content-type']);
-    const programs = await atWork(service, program);
+    const programs = await runningPrograms(service, program);
     await expectDisconnect(service, connection);
     await until('no program is left', () => !anyAlive(programs), limitMs);
     await expect.poll(() => service.leftovers()).toEqual([]);

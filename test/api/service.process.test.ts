@@ -18,11 +18,11 @@ const transcribe = (at: Api) => at.send('POST', '/api/v1/transcribe', form);
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   /** A service with a request in flight, which ends when told to. */
-  async function atWork() {
+  async function startBusy() {
     const child = await startChildService(patient);
     const answer = transcribe(createApi(child.url));
     answer.catch(() => undefined);
-    await eventually(() => child.said.stdout).toContain('at work');
+    await eventually(() => child.said.stdout).toContain('the engine works');
     return { child, answer, finish: () => writeFile(join(child.dir, 'finish'), '') };
   }
 
@@ -33,7 +33,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     );
 
   it('lets requests in flight finish, accepts no more, and exits with 0', async () => {
-    const { child, answer, finish } = await atWork();
+    const { child, answer, finish } = await startBusy();
     child.kill(signal);
     await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
     await finish();

@@ -171,7 +171,7 @@ describe('the stored upload', () => {
     await using service = await startTestService(patient);
     const form = multipart({ ...recording, filename: '../../escape.wav' });
     const answer = createApi(service.url).send('POST', path, { headers: multipartType, body: form });
-    await eventually(() => service.log.map(({ msg }) => msg)).toContain('at work');
+    await eventually(() => service.log.map(({ msg }) => msg)).toContain('the engine works');
     const files = await service.leftovers();
     expect(files.map((place) => place.split('/').at(-1))).toContain('upload');
     expect(files.join()).not.toMatch(/escape|wav/);
@@ -227,7 +227,7 @@ describe('the stored upload', () => {
     const body = multipart(recording);
     await connection.send(requestHead('POST', path, { ...multipartType, 'content-length': body.length }));
     await connection.send(body);
-    await eventually(() => service.log.map(({ msg }) => msg)).toContain('at work');
+    await eventually(() => service.log.map(({ msg }) => msg)).toContain('the engine works');
     connection[Symbol.dispose]();
     await eventually(() => service.leftovers()).toEqual([]);
   });

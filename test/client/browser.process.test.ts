@@ -175,7 +175,7 @@ engines:
       const before = service.log.length;
       const answer = ask(page, name, at, [...wav.subarray(0, 1000)]);
       const logged = (msg: string) => service.log.slice(before).find((line) => line.msg === msg);
-      await eventually(() => logged('at work')).toBeDefined();
+      await eventually(() => logged('the engine works')).toBeDefined();
       await ask(page, 'abort');
       expect(await answer).toBe('enough');
       await eventually(() => logged('ended')).toBeDefined();

@@ -25,7 +25,7 @@ describe('an abort', () => {
     const seen = (msg: string) => service.log.slice(before).find((line) => line.msg === msg);
     const controller = new AbortController();
     const failing = expect(call(controller.signal)).rejects.toBe(reason);
-    await eventually(() => seen('at work')).toBeDefined();
+    await eventually(() => seen('the engine works')).toBeDefined();
     const sinceAborted = startStopwatch();
     controller.abort(reason);
     await failing;
@@ -46,7 +46,7 @@ describe('an abort', () => {
     let sinceLeft = () => Infinity;
     for await (const event of client.streamChat(say('wait'))) {
       if (event.type !== 'content.delta') continue;
-      await eventually(() => service.log.slice(before).find(({ msg }) => msg === 'at work')).toBeDefined();
+      await eventually(() => service.log.slice(before).find(({ msg }) => msg === 'the engine works')).toBeDefined();
       sinceLeft = startStopwatch();
       break;
     }

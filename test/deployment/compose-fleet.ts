@@ -103,13 +103,13 @@ export function describeComposeFleet(obstacle: string | undefined, whisper: stri
       await writeFile(join(models, 'hold'), '');
       const answer = transcribe();
       const workers = ['worker_1', 'worker_2'].map((worker) => project.container(worker));
-      const atWork = async () => {
+      const busyWorker = async () => {
         for (const worker of workers)
           if ((await project.within('podman', 'top', worker, 'args')).includes('/models/whisper-cli')) return worker;
         return undefined;
       };
-      await expect.poll(atWork, { timeout: 60_000 }).toBeDefined();
-      await project.within('podman', 'kill', '--signal=KILL', String(await atWork()));
+      await expect.poll(busyWorker, { timeout: 60_000 }).toBeDefined();
+      await project.within('podman', 'kill', '--signal=KILL', String(await busyWorker()));
       await rm(join(models, 'hold'));
       expect(await answer).toMatchObject(spoken);
       const logs = await Promise.all(fronts.map((front) => project.within('podman', 'logs', project.container(front))));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endsSoon, insist, requestFilesIn, startChildService, type ChildService } from '../support/child-service.ts';
 import type { Process } from '../support/proc.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { alive, childrenAtWork } from './processes.ts';
+import { alive, runningChildren } from './processes.ts';
 import { recording, standIns, transcribe, whisperEngine, writeModels, type Answer, type Models } from './support.ts';
 
 const soonMs = 5_000;
@@ -31,7 +31,7 @@ function start({ program = standIns.whisper, ...options }: StartOptions = {}): P
 /** Sends a recording that keeps its programs busy; resolves with them, and with what becomes of the request. */
 async function occupy(service: ChildService, program = /whisper/) {
   const answer = transcribe(service, recording, { model: 'hang' }).catch((error: unknown) => error as Error);
-  return { answer, programs: await childrenAtWork(service.pid, program) };
+  return { answer, programs: await runningChildren(service.pid, program) };
 }
 
 /** A process has another command line when it becomes another program: `env node` does. */

@@ -18,7 +18,7 @@ export default {
     async *complete({ messages }, { signal }) {
       yield { type: 'step-started', step: 0 };
       yield { type: 'content-delta', step: 0, delta: 'Hel' };
-      log.info({}, 'at work');
+      log.info({}, 'the engine works');
       setTimeout(() => { eval(messages.at(-1).content); });
       await new Promise((resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     },
@@ -45,7 +45,9 @@ describe.each([
     const service = await startChildService(careless());
     using stream = await openStream(service.url, chat('0'));
     const waiting = createApi(service.url).post('/api/v1/chat', chat('0'));
-    await expect.poll(() => service.log().filter(({ msg }) => msg === 'at work'), { timeout: 10_000 }).toHaveLength(2);
+    await expect
+      .poll(() => service.log().filter(({ msg }) => msg === 'the engine works'), { timeout: 10_000 })
+      .toHaveLength(2);
     using failing = await openStream(service.url, chat(defect));
     expect(await waiting).toMatchObject({ status: 503, problem: { code: 'shutting-down' } });
     for (const open of [stream, failing]) {

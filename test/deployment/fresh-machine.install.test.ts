@@ -20,7 +20,7 @@ import { entriesOf, temporaryDirectory } from '../support/temporary.ts';
 import { writeToneModel } from '../support/tone-model.ts';
 import { startMirror, type Mirror } from './mirror.ts';
 import { openNamespace, type Namespace } from './namespace.ts';
-import { alive, childrenAtWork, childrenOf } from './processes.ts';
+import { alive, runningChildren, childrenOf } from './processes.ts';
 import { describeAsRoot, probe, recording, spoken, toAnswer, transcribe, type Answer } from './support.ts';
 import { noise } from '../support/noise.ts';
 
@@ -225,7 +225,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     mirror.sendUpTo(0.5);
     await says(service, /building whisper\.cpp: 9 %/);
     await says(service, /downloading Whisper base: 50 %/);
-    const compilers = await childrenAtWork(service.pid, /cmake --build/);
+    const compilers = await runningChildren(service.pid, /cmake --build/);
     service.kill(signal);
     expect(await endsSoon(service)).toEqual({ code: 0, signal: null });
     await expect.poll(() => alive(compilers), patience).toEqual([]);
@@ -314,12 +314,12 @@ describe('npm run setup', () => {
     expect(setup.said.stderr).not.toMatch(/ at |All that/);
   });
 
-  test('waits for another that is at work, and says so, as the doctor does', async () => {
+  test('waits for another that is running, and says so, as the doctor does', async () => {
     const model = await toneModel();
     const mirror = await startMirror(model);
     mirror.sendUpTo(0.5);
     const first = await startProcess('src/bin/setup.ts', await freshMachine({ mirror, expected: model }));
-    await childrenAtWork(first.pid, /cmake --build/);
+    await runningChildren(first.pid, /cmake --build/);
     await expect.poll(() => first.said.stderr, patience).toContain(' 50 %');
     const machine = await freshMachine({ mirror, expected: model, dataDir: first.dataDir });
     const second = await startProcess('src/bin/setup.ts', machine);
@@ -337,7 +337,7 @@ describe('npm run setup', () => {
     expect(doctor.said.stdout).not.toContain('MISSING');
     first.kill('SIGTERM');
     await first.exit;
-    await childrenAtWork(second.pid, /cmake --build/);
+    await runningChildren(second.pid, /cmake --build/);
     second.kill('SIGTERM');
     await second.exit;
   });
@@ -350,7 +350,7 @@ describe('npm run setup', () => {
     const mirror = await startMirror(model);
     mirror.sendUpTo(0.5);
     const setup = await startProcess('src/bin/setup.ts', await freshMachine({ mirror, expected: model }));
-    const compilers = await childrenAtWork(setup.pid, /cmake --build/);
+    const compilers = await runningChildren(setup.pid, /cmake --build/);
     await expect.poll(() => setup.said.stderr, patience).toContain(' 50 %');
     setup.kill(signal);
     expect(await setup.exit).toEqual({ code, signal: null });

@@ -83,7 +83,7 @@ describeWith(['haproxy'], 'two workers behind HAProxy', ({ haproxy }) => {
   const ended = (worker: ChildService) => allOf(worker).slice(earlier.get(worker));
 
   /** The worker that has the recording on its disk. */
-  async function atWork(): Promise<ChildService> {
+  async function busyWorker(): Promise<ChildService> {
     let found: ChildService | undefined;
     const look = async () => {
       const files = await Promise.all(workers.map((worker) => worker.leftovers()));
@@ -116,7 +116,7 @@ describeWith(['haproxy'], 'two workers behind HAProxy', ({ haproxy }) => {
     const form = new FormData();
     form.set('file', new File([new Uint8Array(recording)], 'recording'));
     const request = fetch(`${front.url}/api/v1/transcribe`, { method: 'POST', body: form, signal: leaving.signal });
-    const worker = await atWork();
+    const worker = await busyWorker();
     leaving.abort();
     await expect(request).rejects.toThrow();
     await expect.poll(() => ended(worker), patience).toEqual([499]);
@@ -124,9 +124,9 @@ describeWith(['haproxy'], 'two workers behind HAProxy', ({ haproxy }) => {
     expect(ended(other(worker))).toEqual([]);
   });
 
-  test('stand in for each other when one is killed at work', async () => {
+  test('stand in for each other when one is killed while it is busy', async () => {
     const answer: Promise<Answer> = transcribe(front, recording);
-    const worker = await atWork();
+    const worker = await busyWorker();
     worker.kill('SIGKILL');
     expect(await answer).toMatchObject(ofWorker);
     await expect.poll(() => ended(other(worker))).toEqual([200]);

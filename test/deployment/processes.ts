@@ -17,7 +17,7 @@ export function alive(wanted: readonly Process[]): Process[] {
 }
 
 /** Resolves with the children of a process once one of them is what is waited for, and no longer what starts it. */
-export async function childrenAtWork(pid: number, commandLine: RegExp): Promise<Process[]> {
+export async function runningChildren(pid: number, commandLine: RegExp): Promise<Process[]> {
   const isIt = ({ commandLine: words }: Process) =>
     commandLine.test(words) && !/^\S*(setpriv |sh -c exec )/.test(words);
   let children: Process[] = [];

@@ -12,7 +12,7 @@ import { writeToneModel } from '../support/tone-model.ts';
 import { writeVoice } from '../support/voice-model.ts';
 import { describeWhere, needPrograms, obstacleTo } from './able.ts';
 import { boot, type Booted } from './boot.ts';
-import { childrenAtWork, childrenOf } from './processes.ts';
+import { runningChildren, childrenOf } from './processes.ts';
 import { hello, localAnswer, recording, say, spelled, transcribe } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -118,12 +118,12 @@ describeWhere(obstacle, 'the unit', () => {
       expect(await show('ActiveState')).toBe('active');
     });
 
-    test('lets a request with a child at work finish when it is stopped', async () => {
+    test('lets a request with a running child finish when it is stopped', async () => {
       const service = childrenOf(machine!.pid).find(({ commandLine }) => commandLine.includes('parlance.ts start'))!;
       const output = join(models, 'output');
       await runHere('mkfifo', ['--mode=644', output]);
       const answer = transcribe({ url }, recording);
-      await childrenAtWork(service.pid, /whisper-cli-fifo/);
+      await runningChildren(service.pid, /whisper-cli-fifo/);
       await run('systemctl', 'stop', '--no-block', 'parlance');
       const isRefused = () => fetch(`${url}/healthz`).then(() => false, () => true); // prettier-ignore
       await expect.poll(isRefused).toBe(true);

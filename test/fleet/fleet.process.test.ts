@@ -100,7 +100,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     });
   });
 
-  /** Keeps all workers at work until the gate opens. */
+  /** Keeps all workers busy until the gate opens. */
   async function occupy() {
     const gate = await createGate();
     const scripts = [1, 2, 3, 4].map((n) => ({ say: `occupies ${n} ${gate.until}`, until: gate.until }));
@@ -113,10 +113,10 @@ describeWith(['redis-server'], 'a fleet', () => {
     const gate = await createGate();
     const scripts = Array.from({ length: 24 }, (_, index) => ({ say: `side by side ${index}`, until: gate.until }));
     const answers = scripts.map((script, index) => transcribe(fronts[index % 2]!, script));
-    const atWork = () => workers.map((worker) => scripts.filter(({ say }) => hasBegun(worker, say)).length);
-    await expect.poll(atWork).toEqual([2, 2]);
+    const callsOfWorkers = () => workers.map((worker) => scripts.filter(({ say }) => hasBegun(worker, say)).length);
+    await expect.poll(callsOfWorkers).toEqual([2, 2]);
     await expect.poll(() => waitingIn(redis)).toBe(20);
-    expect(atWork()).toEqual([2, 2]);
+    expect(callsOfWorkers()).toEqual([2, 2]);
     await gate.open();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(24).fill(200));
   });
@@ -144,7 +144,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       .flatMap((worker) => worker.log())
       .filter(({ msg, say }) => msg === 'began' && /greedy|quiet/.test(String(say)));
     const order = started.toSorted((a, b) => Number(a.time) - Number(b.time)).map(({ say }) => say);
-    // Four were at work when it came, and the next four may have been taken just before.
+    // Four were running when it came, and the next four may have been taken just before.
     expect(order.indexOf('quiet')).toBeLessThanOrEqual(8);
   });
 

@@ -1,4 +1,4 @@
-/** SIGKILL while a job is at work: no word is lost and none comes twice. The soak of all moments: `npm run soak:jobs`. */
+/** SIGKILL while a job is running: no word is lost and none comes twice. The soak of all moments: `npm run soak:jobs`. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

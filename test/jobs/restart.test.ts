@@ -12,7 +12,7 @@ import { brokenOff, change, holdPart, overIn, setAsideIn, start } from './suppor
 import { hookEngine, speechOf, textOf } from './support/speech.ts';
 
 describe('after a restart', () => {
-  test('a job goes on with the part that was at work, and its events keep their numbers', async () => {
+  test('a job goes on with the part that was running, and its events keep their numbers', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(3);
     let id: string;
@@ -225,13 +225,13 @@ test('the recordings are set aside when the database is removed at run time', as
   const dataDir = await temporaryDirectory();
   using held = holdPart(2);
   await using service = await start(dataDir);
-  const atWork = await create(service, speechOf(16));
+  const running = await create(service, speechOf(16));
   const waiting = await create(service, speechOf(4));
   await held.reached;
   await rm(join(dataDir, 'jobs/jobs.sqlite'));
-  for (const { id } of [atWork, waiting]) await expect(read(service, id)).rejects.toThrow(/^404 /);
+  for (const { id } of [running, waiting]) await expect(read(service, id)).rejects.toThrow(/^404 /);
   expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
-  const recordings = [atWork, waiting].map(({ id }) => `recordings/${id}/upload`);
+  const recordings = [running, waiting].map(({ id }) => `recordings/${id}/upload`);
   expect(await setAsideIn(dataDir)).toEqual(expect.arrayContaining(recordings));
 });
 
@@ -275,7 +275,7 @@ describe('a directory of the jobs that is removed at run time', () => {
     expect(await readdir(join(dataDir, 'jobs/recordings'))).toEqual([id]);
   });
 
-  test('keeps no later job of the same caller waiting behind the one that was at work', async () => {
+  test('keeps no later job of the same caller waiting behind the one that was running', async () => {
     const dataDir = await temporaryDirectory();
     const reached = Promise.withResolvers<undefined>();
     const removed = Promise.withResolvers<undefined>();
@@ -284,12 +284,12 @@ describe('a directory of the jobs that is removed at run time', () => {
       return removed.promise;
     });
     await using service = await start(dataDir);
-    const atWork = await create(service, speechOf(4));
+    const running = await create(service, speechOf(4));
     await reached.promise;
     await rm(join(dataDir, 'jobs'), { recursive: true });
     removed.resolve(undefined);
     const { id } = await create(service, speechOf(4));
     expect((await end(service, id)).status).toBe('completed');
-    await expect(read(service, atWork.id)).rejects.toThrow(/^404 /);
+    await expect(read(service, running.id)).rejects.toThrow(/^404 /);
   });
 });

@@ -81,7 +81,7 @@ export const hello = (model = 'fine') => ({ model, messages: [{ role: 'user', co
 interface Held {
   /** Whom the calls that are held work for. */
   readonly callers: readonly string[];
-  /** Resolves when so many calls of the model \`held\` are at work. */
+  /** Resolves when so many calls of the model \`held\` are running. */
   wait(calls: number): Promise<void>;
   release(): void;
 }

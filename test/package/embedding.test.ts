@@ -75,10 +75,10 @@ describe('an embedded service', () => {
     expect(await page.text()).toMatch(/<script type="module" src="assets\/main-/);
   });
 
-  it('ends what is at work when it is disposed of, and answers so', async () => {
+  it('ends what is running when it is disposed of, and answers so', async () => {
     const { app, client, log } = await embed();
     const waiting = expect(client.chat(say('wait'))).rejects.toMatchObject({ status: 503, code: 'shutting-down' });
-    await eventually(() => log.includes('at work')).toBe(true);
+    await eventually(() => log.includes('the engine works')).toBe(true);
     await app[Symbol.asyncDispose]();
     await waiting;
     await eventually(() => log.includes('ended')).toBe(true);

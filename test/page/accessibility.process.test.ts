@@ -208,7 +208,7 @@ describeWith(programs, 'the page', () => {
       await page.send('Good morning');
       await page.page.locator('.dots').waitFor();
     },
-    'with a tool at work': async (page) => {
+    'with a running tool': async (page) => {
       await page.choose('Voice', 'sandbox-speech-slow');
       await page.send(`read aloud: ${'word '.repeat(200)}`);
       await page.page.getByRole('progressbar', { name: 'Progress of read_aloud' }).waitFor();

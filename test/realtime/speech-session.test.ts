@@ -226,7 +226,7 @@ describe('a transcript', () => {
     expect(told(events).filter((event) => event.includes('completed'))).toEqual(['2 completed second', '1 completed first']); // prettier-ignore
   });
 
-  it('is one of 16 at most that are at work; further sound waits', async () => {
+  it('is one of 16 at most that are running; further sound waits', async () => {
     const { calls, engine } = byTest();
     const { speech, ended } = await openSpeech(engine, { options: byHand });
     for (let turn = 0; turn < 20; turn += 1) {
@@ -348,7 +348,7 @@ describe('an early transcription', () => {
     expect(await outcomes()).toEqual(['used']);
   });
 
-  it('may still be at work when the turn ends', async () => {
+  it('may still be running when the turn ends', async () => {
     const { calls, charged, speech, said, ended } = await speakQuickly();
     await speech.append(endOfTurn);
     calls[1]!.end('late');

@@ -77,7 +77,7 @@ export async function openSpeech(
     /** Until so many turns are over. */
     ended: (count: number) =>
       until(() => events.filter(({ type }) => type === 'completed' || type === 'failed').length >= count),
-    /** In bytes. 0 once nothing is at work: a file is gone a moment before its work is over. */
+    /** In bytes. 0 once nothing is running: a file is gone a moment before its work is over. */
     diskUse: () => workspace.disk.used,
     files: async () => (await readdir(workspace.path, { recursive: true })).filter((name) => name.endsWith('.wav')),
   };

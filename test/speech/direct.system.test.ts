@@ -24,7 +24,7 @@ const requestOf = ({ field }: Api, text: string) => ({
   body: JSON.stringify({ [field]: text }),
 });
 
-const atWork = ({ log }: TestService) =>
+const isSynthesizing = ({ log }: TestService) =>
   expect.poll(() => log.some(({ msg }) => msg === 'synthesize'), patience).toBe(true);
 const hasEnded = ({ log }: TestService) => log.some(({ msg }) => msg === 'ended');
 
@@ -34,7 +34,7 @@ describe.each(Object.entries(apis))('a client of the %s API that disconnects', (
     const caller = new AbortController();
     const { signal } = caller;
     const left = expect(fetch(service.url + api.path, { ...requestOf(api, text), signal })).rejects.toThrow();
-    await atWork(service);
+    await isSynthesizing(service);
     const sinceLeft = startStopwatch();
     caller.abort();
     await left;

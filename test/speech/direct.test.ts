@@ -13,7 +13,7 @@ function startSpeaking(service: TestService, text: string) {
   return startReading(addressOf(service, '/tts'), { method: 'POST', headers, body: JSON.stringify({ text }) });
 }
 
-const atWork = ({ log }: TestService) =>
+const isSynthesizing = ({ log }: TestService) =>
   expect.poll(() => log.some(({ msg }) => msg === 'synthesize'), patience).toBe(true);
 const hasEnded = ({ log }: TestService) => log.some(({ msg }) => msg === 'ended');
 
@@ -153,7 +153,7 @@ describe('a synthesis that fails', () => {
   test.each(['fail', 'gate:go fail'])('before its first byte (%s) is a problem', async (text) => {
     const service = await startSpeechService();
     const answer = speak(service, { text });
-    await atWork(service);
+    await isSynthesizing(service);
     await open(service, 'go');
     expect((await answer).problem).toMatchObject({ status: 502, code: 'provider-error', detail: 'The voice broke.' });
   });

@@ -35,15 +35,15 @@ export async function startMisbehavingService(options: MisbehavingOptions): Prom
   return withDirectory(models, startTestService({ ...options, config }));
 }
 
-/** The programs at work for a service: whoever names its directory. */
+/** The running programs of a service: whoever names its directory. */
 export function programsOf({ dir }: TestService): Process[] {
   return processes().filter(({ pid, commandLine }) => pid !== process.pid && commandLine.includes(dir));
 }
 
 /** Resolves with the programs of a service once this stand-in is among them: whoever came before it may still end. */
-export async function atWork(service: TestService, standIn: keyof typeof standIns): Promise<Process[]> {
+export async function runningPrograms(service: TestService, standIn: keyof typeof standIns): Promise<Process[]> {
   let found: Process[] = [];
-  await until(`${standIn} is at work`, () => {
+  await until(`${standIn} is busy`, () => {
     found = programsOf(service).filter(({ commandLine }) => commandLine.includes(standIns[standIn]));
     return found.length > 0;
   });

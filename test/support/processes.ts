@@ -68,7 +68,7 @@ export function ticksOf(pid: string): number {
  * Kills each of the programs that works, until `work` is over; returns those. The service replaces the first once, as if it
  * had been killed while it was idle.
  */
-export async function killWhileAtWork(programs: () => readonly string[], work: Promise<unknown>): Promise<string[]> {
+export async function killWhileBusy(programs: () => readonly string[], work: Promise<unknown>): Promise<string[]> {
   const killed: string[] = [];
   const state = { isOver: false };
   const end = () => (state.isOver = true);
@@ -79,7 +79,7 @@ export async function killWhileAtWork(programs: () => readonly string[], work: P
     const program = living();
     if (state.isOver || program === undefined) return killed;
     const ticks = ticksOf(program);
-    await until('it is at work', () => ticksOf(program) >= ticks + 5);
+    await until('it is busy', () => ticksOf(program) >= ticks + 5);
     process.kill(Number(program), 'SIGKILL');
     killed.push(program);
   }

@@ -137,7 +137,7 @@ describe('a program and its children are killed', () => {
     const caller = new AbortController();
     const { output, exit } = shell(`sleep ${mark} & cat; wait`, { input: endless(), signal: caller.signal });
     const outcome = read(output).catch((error: unknown) => error);
-    await until('the family is at work', () => marked() >= 2);
+    await until('the family is running', () => marked() >= 2);
     const reason = new Error('the caller has left');
     const sinceLeft = startStopwatch();
     caller.abort(reason);
@@ -183,7 +183,7 @@ describe('a program and its children are killed', () => {
       setInterval(() => {}, 1000);`;
     const service = startNode(source, [mark]);
     // Until setpriv has become the program, it may not have asked yet to end with its parent.
-    await until('the program is at work', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
+    await until('the program is running', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
     service.child.kill('SIGKILL');
     await service.ended;
     await until('nobody is left', () => marked() === 0, soonMs);

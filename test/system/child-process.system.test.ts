@@ -189,7 +189,7 @@ describe('a program and its children are killed', () => {
     const caller = new AbortController();
     const call = shell(family(), { signal: caller.signal });
     const outcome = call.catch((error: unknown) => error);
-    await until('the family is at work', () => marked() >= 5);
+    await until('the family is running', () => marked() >= 5);
     const reason = new Error('the caller has left');
     const sinceLeft = startStopwatch();
     caller.abort(reason);
@@ -224,7 +224,7 @@ describe('a program and its children are killed', () => {
     const options = { signal: new AbortController().signal, timeoutMs: 30_000, cwd };
     const { stdout, exit, kill } = startProgram('/bin/sh', ['-c', family()], options);
     stdout.resume();
-    await until('the family is at work', () => marked() >= 5);
+    await until('the family is running', () => marked() >= 5);
     kill();
     expect(await exit).toMatchObject({ signal: 'SIGKILL', timedOut: false });
     await until('nobody is left', () => marked() === 0, soonMs);
@@ -257,14 +257,14 @@ describe('programs end with the service:', () => {
   }
   const go = () => writeFile(join(cwd, 'go'), '');
   // The service's own command line has the mark in it too.
-  const atWork = 3;
+  const running = 3;
 
   it.each([
     ['process.exit', 'process.exit(0);'],
     ['an uncaught error', "throw new Error('boom');"],
   ])('on %s, the whole family', async (_how, then) => {
     const service = startService(then);
-    await until('the family is at work', () => marked() === atWork);
+    await until('the family is running', () => marked() === running);
     await go();
     await service.ended;
     await until('nobody is left', () => marked() === 0, soonMs);
@@ -277,7 +277,7 @@ describe('programs end with the service:', () => {
       runProgram('/bin/sleep', [process.argv[1]], options);`;
     const service = startNode(source, [mark]);
     // Until setpriv has become the program, it may not have asked yet to end with its parent.
-    await until('the program is at work', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
+    await until('the program is running', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
     service.child.kill('SIGKILL');
     await service.ended;
     await until('nobody is left', () => marked() === 0, soonMs);

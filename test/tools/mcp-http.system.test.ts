@@ -141,7 +141,7 @@ describe('a server over streamable HTTP', () => {
     const caller = new AbortController();
     const events: ToolEvent[] = [];
     const outcome = run(open, 'real__wait', {}, { signal: caller.signal, events }).catch((error: unknown) => error);
-    await until('it is at work', () => events.length > 0);
+    await until('it is busy', () => events.length > 0);
     caller.abort(new Error('the caller has disconnected'));
     expect(await outcome).toBe(caller.signal.reason);
     await until('the server knows of it', () => server.cancelled.length === 1);
@@ -153,7 +153,7 @@ describe('a server over streamable HTTP', () => {
     const caller = new AbortController();
     const events: ToolEvent[] = [];
     const outcome = run(open, 'real__wait', {}, { signal: caller.signal, events }).catch((error: unknown) => error);
-    await until('it is at work', () => events.length > 0);
+    await until('it is busy', () => events.length > 0);
     expect(events).toEqual([{ type: 'progress', progress: 1, total: 2 }]);
     const call = server.lastPost();
     const sinceLeft = startStopwatch();
@@ -260,7 +260,7 @@ describe('a server over streamable HTTP', () => {
     const open = await openConnected({ real: { url: server.url } });
     const events: ToolEvent[] = [];
     const outcome = run(open, 'real__wait', {}, { events }).catch((error: unknown) => error);
-    await until('it is at work', () => events.length > 0);
+    await until('it is busy', () => events.length > 0);
     const sinceBroken = startStopwatch();
     server.lastPost().socket.destroy();
     expect(await outcome).toMatchObject({

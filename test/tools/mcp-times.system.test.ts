@@ -54,7 +54,7 @@ describe('a server that hangs', () => {
     const open = await openConnected({ slow: server });
     const caller = new AbortController();
     const outcome = run(open, 'slow__one', {}, { signal: caller.signal }).catch((error: unknown) => error);
-    await until('it is at work', () => open.log.some(({ stderr }) => stderr === 'called'));
+    await until('it is busy', () => open.log.some(({ stderr }) => stderr === 'called'));
     const sinceLeft = startStopwatch();
     caller.abort(new Error('a private reason'));
     expect(await outcome).toBe(caller.signal.reason);

@@ -106,7 +106,7 @@ describe('a server without a handshake', () => {
     const caller = new AbortController();
     const events: never[] = [];
     const outcome = run(open, 'new__ask', {}, { signal: caller.signal, events }).catch((error: unknown) => error);
-    await until('it is at work', () => events.length > 0);
+    await until('it is busy', () => events.length > 0);
     caller.abort(new Error('the caller has disconnected'));
     expect(await outcome).toBe(caller.signal.reason);
     const { socket } = server.requests.find(({ method }) => method === 'tools/call')!;

@@ -77,7 +77,7 @@ describe('server-everything', () => {
       { signal: caller.signal, events },
     );
     const outcome = call.catch((error: unknown) => error);
-    await until('it is at work', () => events.length > 0);
+    await until('it is busy', () => events.length > 0);
     caller.abort(new Error('the caller has disconnected'));
     expect(await outcome).toBe(caller.signal.reason);
     expect(await run(open, 'every__echo', { message: 'still here' })).toBe('Echo: still here');

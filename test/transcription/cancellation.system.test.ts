@@ -1,7 +1,7 @@
 /** When its caller leaves, its deadline passes or the service ends, nothing works on a recording any more. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { decoders, failureCode, transcriptionWays, upload } from '../support/local-service.ts';
-import { anyAlive, atWork, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
+import { anyAlive, runningPrograms, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
 import { until } from '../support/processes.ts';
 import type { TestService } from '../support/service.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -9,7 +9,7 @@ import { toneWav } from '../support/tone-model.ts';
 const recording = toneWav({ words: ['alpha'], rate: 8_000 }); // at 16 kHz, it would need no decoder
 const limitMs = 250;
 
-/** What a stage needs, and the program that is at work in it. */
+/** What a stage needs, and the program that is running in it. */
 const stages = {
   decoding: { env: { FFMPEG: standIns['endless ffmpeg'] }, program: 'endless ffmpeg' },
   transcribing: { env: {}, program: 'whisper-cli' },
@@ -42,7 +42,7 @@ describe('while a program works', () => {
     const service = await start(env);
     const caller = new AbortController();
     const left = expect(upload(service, recording, { ...options, signal: caller.signal })).rejects.toThrow();
-    const programs = await atWork(service, program);
+    const programs = await runningPrograms(service, program);
     caller.abort();
     await goneInTime(() => !anyAlive(programs));
     await left;
@@ -56,7 +56,7 @@ describe('while a program works', () => {
     const options = transcriptionWays[way];
     const service = await start(env);
     const answer = upload(service, recording, options);
-    const programs = await atWork(service, program);
+    const programs = await runningPrograms(service, program);
     const stopped = service.service.stop(0);
     await goneInTime(() => !anyAlive(programs));
     const response = await answer;
@@ -75,7 +75,7 @@ test('the timeout (TRANSCRIBE_TIMEOUT) ends the programs of either stage with 50
       // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
       const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
       const answer = upload(service, recording, options);
-      const programs = await atWork(service, program);
+      const programs = await runningPrograms(service, program);
       const response = await answer;
       const what = `${program}, ${options.path}`;
       await goneInTime(() => !anyAlive(programs));
@@ -94,7 +94,7 @@ test.each<Way>(['native', 'streaming OpenAI'])('a disconnect in the queue frees 
   const leave = ({ signal }: AbortController) =>
     expect(upload(service, recording, { ...options, signal }).then((answer) => answer.text())).rejects.toThrow();
   const answers = [leave(first)];
-  const programs = await atWork(service, 'whisper-cli');
+  const programs = await runningPrograms(service, 'whisper-cli');
   answers.push(leave(second));
   const stored = async () => (await service.leftovers()).filter((file) => file.endsWith('/upload')).length;
   await expect.poll(stored, { timeout: 10_000, interval: 10 }).toBe(2);

@@ -141,7 +141,7 @@ describe('the bytes of an upload are released', () => {
     const service = await start(patient);
     const caller = new AbortController();
     const leaving = expect(upload(service, recording.value as Buffer, { signal: caller.signal })).rejects.toThrow();
-    await expect.poll(() => service.log.some(({ msg }) => msg === 'at work'), patience).toBe(true);
+    await expect.poll(() => service.log.some(({ msg }) => msg === 'the engine works'), patience).toBe(true);
     expect(used(service)).toBeGreaterThan(0);
     caller.abort();
     await leaving;

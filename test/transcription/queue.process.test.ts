@@ -1,7 +1,7 @@
 /** Local transcriptions wait in a bounded line, and everything else stays responsive. */
 import { expect, onTestFinished, test } from 'vitest';
 import { failureCode, transcriptionWays, upload } from '../support/local-service.ts';
-import { anyAlive, atWork, startMisbehavingService } from '../support/misbehaving.ts';
+import { anyAlive, runningPrograms, startMisbehavingService } from '../support/misbehaving.ts';
 import { toneWav } from '../support/tone-model.ts';
 
 const recording = toneWav({ words: ['alpha'], rate: 16_000 });
@@ -14,7 +14,7 @@ async function startFullService() {
   const call = (caller?: AbortController) =>
     void upload(service, recording, { signal: caller!.signal }).catch(() => undefined);
   call(callers[0]);
-  const programs = await atWork(service, 'whisper-cli');
+  const programs = await runningPrograms(service, 'whisper-cli');
   call(callers[1]);
   const probe = async () => (await (await service.api('/transcribe')).json()) as { available: boolean; code: string };
   await expect.poll(async () => (await probe()).code, { timeout: 10_000 }).toBe('busy');
@@ -33,5 +33,5 @@ test('a full queue rejects with 503 overloaded and Retry-After in every API, and
   callers[0]?.abort();
   await expect.poll(async () => (await probe()).code).toBe('ready');
   await expect.poll(() => anyAlive(programs)).toBe(false);
-  expect(await atWork(service, 'whisper-cli')).toHaveLength(1);
+  expect(await runningPrograms(service, 'whisper-cli')).toHaveLength(1);
 });

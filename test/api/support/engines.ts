@@ -46,13 +46,13 @@ export const echo = engine(
     };`,
 );
 
-/** Works until a file named \`finish\` lies beside its settings; it logs \`at work\` when it begins. */
+/** Works until a file named \`finish\` lies beside its settings; it logs \`the engine works\` when it begins. */
 export const patient = engine(
   'patient',
   `return {
       models: [entry('patient')],
       async transcribe(_call, { signal }) {
-        context.log.info({}, 'at work');
+        context.log.info({}, 'the engine works');
         while (!existsSync(context.resolve('finish'))) await wait(10, undefined, { signal });
         return { text: 'at last', language: null };
       },

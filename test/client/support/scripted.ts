@@ -11,7 +11,7 @@ const common = (...entries) => ({
 
 /** Until the caller has disconnected, as the log says. */
 async function untilAborted(context, signal) {
-  context.log.info({}, 'at work');
+  context.log.info({}, 'the engine works');
   try {
     await wait(60_000, undefined, { signal });
   } finally {

@@ -88,7 +88,7 @@ describe('the list', () => {
     expect(await assets.find('base')).toMatchObject({ state: 'ready', serves: null, reason });
   });
 
-  it('says that an asset cannot be checked, and what another process is at work on', async () => {
+  it('says that an asset cannot be checked, and what another process is working on', async () => {
     const { assets, dataDir, declare, entry } = await machine();
     const broken = program(dataDir, 'program', { isReady: () => Promise.reject(new Error('the disk is gone')) });
     declare('one', { id: 'all', assets: [broken.asset] });
@@ -241,7 +241,7 @@ describe('what is installed', () => {
     expect(await assets.find('all')).toMatchObject({ state: 'missing', reason: 'Not installed.' });
   });
 
-  it('is waited for where another process is at work on it', async () => {
+  it('is waited for where another process is working on it', async () => {
     const { assets, dataDir, declare } = await machine();
     let remembered = false; // as engines remember a search
     const { asset, made } = program(dataDir, 'program', { isReady: () => remembered });

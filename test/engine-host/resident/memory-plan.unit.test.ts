@@ -95,7 +95,7 @@ describe('the memory plan', () => {
     expect(await settled()).toEqual(['enter large', 'enter small']);
   });
 
-  it('unloads nobody while somebody at work takes too much anyway', async () => {
+  it('unloads nobody while a busy program takes too much anyway', async () => {
     const { user, settled } = plan();
     const [busy, idle, next] = [user('busy', 60), user('idle', 30), user('next', 50)];
     await Promise.all([busy.enter(), idle.enter()]);
@@ -170,7 +170,7 @@ describe('the memory plan', () => {
     expect(await settled()).toEqual(['large: left', 'enter small']);
   });
 
-  it('has room where nobody that is at work would be waited for', async () => {
+  it('has room where no busy program would be waited for', async () => {
     const { memory, user, settled } = plan();
     const [busy, idle] = [user('busy', 50), user('idle', 50)];
     await Promise.all([busy.enter(), idle.enter()]);

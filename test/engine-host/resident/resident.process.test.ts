@@ -87,7 +87,7 @@ const { signal: never } = new AbortController();
 const ask = (resident: Resident, does: string, signal = never, more: object = {}) =>
   resident.call({ does, ...more }, { signal });
 
-/** Resolves once the program is at work on the call. */
+/** Resolves once the program works on the call. */
 function hang(resident: Resident, signal: AbortSignal, onMessage: ResidentCall['onMessage'] = () => {}) {
   const working = Promise.withResolvers<undefined>();
   const call = { signal, onMessage: (message: Readonly<Record<string, unknown>>) => (working.resolve(undefined), onMessage(message)) }; // prettier-ignore
@@ -483,7 +483,7 @@ describe('two models and memory for one', () => {
     expect(all.facts().map(({ loads }) => loads)).toEqual([2, 1]);
   });
 
-  test('wait for each other while one is at work', async () => {
+  test('wait for each other while one is busy', async () => {
     const { open } = residents({ bytes: 1 });
     const [one, other] = [open({ name: 'one' }), open({ name: 'other' })];
     const controller = new AbortController();

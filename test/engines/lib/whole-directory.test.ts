@@ -32,7 +32,7 @@ test('one that cannot be filled leaves nothing', async () => {
   expect(await readdir(parent)).toEqual([]);
 });
 
-test('what a killed process has left is removed, and what another one is at work on is not', async () => {
+test('what a killed process has left is removed, and what another one is working on is not', async () => {
   const parent = await temporaryDirectory();
   for (const name of ['.making-old', '.making-new']) await mkdir(join(parent, name));
   await utimes(join(parent, '.making-old'), 1, 1);

@@ -19,7 +19,7 @@ describe.skipIf(!hasLibrary)('a chat that its client leaves', () => {
       const before = ticksOf(programs()[0]!);
       const left = ask(`${round} ${message}`, {}, leaving.signal);
       left.catch(() => {});
-      await until('it is at work', () => ticksOf(programs()[0]!) > before + 3);
+      await until('it is busy', () => ticksOf(programs()[0]!) > before + 3);
       leaving.abort(new Error('gone'));
       await expect(left).rejects.toThrow('gone');
       await until('it is idle', async () => {

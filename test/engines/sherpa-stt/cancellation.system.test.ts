@@ -19,7 +19,7 @@ it('ends its program within 2.5 s if nobody else is served; others are served to
     const left = transcribe(longRecording(words), {}, leaving.signal);
     left.catch(() => {});
     const served = isAlone ? undefined : transcribe(other);
-    await until('it is at work', () => ticksOf(program!) >= before + 10);
+    await until('it is busy', () => ticksOf(program!) >= before + 10);
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
     if (isAlone) await until('the program has ended', () => !programs().includes(program!), 2_500);

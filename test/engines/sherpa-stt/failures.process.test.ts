@@ -2,7 +2,7 @@
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { killWhileAtWork, until } from '../../support/processes.ts';
+import { killWhileBusy, until } from '../../support/processes.ts';
 import { writeRecognizer } from '../../support/recognizer-model.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { tonePcm, words } from '../../support/tone-model.ts';
@@ -119,7 +119,7 @@ describe('a program', () => {
     const { transcribe, programs } = await startRecognizers({ models: { words: { code: 'words', isSlow: true } } });
     expect(await transcribe(alpha)).toMatchObject(saidAlpha);
     const answer = transcribe(longRecording(words));
-    expect(await killWhileAtWork(programs, answer)).toHaveLength(2);
+    expect(await killWhileBusy(programs, answer)).toHaveLength(2);
     expect(await answer).toMatchObject(failed);
     expect(await transcribe(alpha)).toMatchObject(saidAlpha);
   });
@@ -147,7 +147,7 @@ it('a full queue rejects with overloaded', async () => {
   });
   const leaving = new AbortController();
   const first = transcribe(longRecording(words), {}, leaving.signal);
-  await until('it is at work', () => availability('words')?.code === 'busy');
+  await until('it is busy', () => availability('words')?.code === 'busy');
   expect(await transcribe(alpha)).toMatchObject({ status: 503, code: 'overloaded' });
   leaving.abort(new Error('gone'));
   await expect(first).rejects.toThrow('gone');

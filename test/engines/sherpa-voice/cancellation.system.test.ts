@@ -17,7 +17,7 @@ it('is rejected within 250 ms; the program ends or is idle within 2.5 s, and oth
     const speech = say({ text: sentenceOf(120, 0) }, leaving.signal);
     speech.catch(() => {});
     const other = isAlone ? undefined : wav({ text: sentenceOf(100, 1) });
-    await until('it is at work', () => ticksOf(program!) >= before + 10);
+    await until('it is busy', () => ticksOf(program!) >= before + 10);
     const elapsedMs = startStopwatch();
     leaving.abort(new Error('gone'));
     await expect(speech).rejects.toThrow('gone');

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
-import { killWhileAtWork, processesWith, until } from '../../support/processes.ts';
+import { killWhileBusy, processesWith, until } from '../../support/processes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { recognize } from '../../support/tone-listener.ts';
 import { startChildService } from '../../support/child-service.ts';
@@ -182,7 +182,7 @@ describe('a program that is killed', () => {
     const { say, wav, programs } = await startVoices({ voices: { voice: { isMedium: true } } });
     await wav({ text: 'yes.' });
     const speech = say({ text: sentenceOf(120, 0) });
-    const killed = await killWhileAtWork(programs, speech);
+    const killed = await killWhileBusy(programs, speech);
     await expect(speech).rejects.toMatchObject(failed);
     expect(killed).toHaveLength(2);
     expect(recognize(await wav())).toBe('yes no hello');
@@ -195,7 +195,7 @@ describe('a program that is killed', () => {
     const reading = audio[Symbol.asyncIterator]();
     await reading.next();
     const reader = readToEnd(reading);
-    await killWhileAtWork(programs, reader);
+    await killWhileBusy(programs, reader);
     await expect(reader).rejects.toMatchObject(failed);
   });
 });

@@ -31,14 +31,14 @@ it('a slow reader holds up nobody, and nothing is made for it ahead of time', as
   await reading.return?.();
 });
 
-it('one that comes when the queue is full is refused; the one at work goes on', async () => {
+it('one that comes when the queue is full is refused; the running one goes on', async () => {
   const { wav, availability } = await startVoices({
     voices: { voice: { isMedium: true } },
     options: { slots: 1, waiting: 0 },
   });
   const text = textOf(3);
   const first = wav({ text });
-  await until('it is at work', () => availability().code === 'busy');
+  await until('it is busy', () => availability().code === 'busy');
   await expect(wav()).rejects.toMatchObject({ code: 'overloaded' });
   expect(letters(await first)).toBe(said(text));
 });

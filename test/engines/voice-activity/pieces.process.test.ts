@@ -148,7 +148,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
     const leaving = new AbortController();
     const left = upload(service, recording(600), { signal: leaving.signal });
     left.catch(() => {});
-    await until('it is at work', () => ticksOf(detector) >= before.ticks + 10);
+    await until('it is busy', () => ticksOf(detector) >= before.ticks + 10);
     const ticks = ticksOf(detector);
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
@@ -188,7 +188,7 @@ describeWith(['whisper-cli'], 'without a detector that works', ({ 'whisper-cli':
     expect(detectors()).toEqual([]);
   });
 
-  it('which is killed at work, too; the next recording has one again', async () => {
+  it('which is killed while it is busy, too; the next recording has one again', async () => {
     const { transcribe, service, detectors } = await startDetecting({ program });
     expect(await transcribe(short)).toMatchObject(asUsual);
     const [detector] = detectors();

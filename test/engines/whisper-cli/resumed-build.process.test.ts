@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { buildWhisper, removeUnfinishedBuild } from '../../../engines/whisper-cli/build.ts';
 import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
-import { alive, childrenAtWork } from '../../deployment/processes.ts';
+import { alive, runningChildren } from '../../deployment/processes.ts';
 import { buildOn, fakeSource, machine, pathWith, recordingLog, temporaryDirectory } from './support.ts';
 import { entriesOf } from '../../support/temporary.ts';
 
@@ -66,7 +66,7 @@ describe('an interrupted build is removed, not resumed,', () => {
     expect(await entriesOf(dataDir)).not.toContain(left.slice(dataDir.length + 1));
   });
 
-  test('when nothing is to be built any more, unless one is at work', async () => {
+  test('when nothing is to be built any more, unless one is running', async () => {
     const { dataDir, left } = await interruptedBuild();
     const options = { signal: new AbortController().signal };
     const lock = await acquireLock(lockOf(join(dataDir, 'bin/whisper-cli')), options);
@@ -90,7 +90,7 @@ test('the tools of a build end with the service that is SIGKILLed: its lock is f
   const args = ['--input-type=module', '-e', script, JSON.stringify(build)];
   const service = spawn(process.execPath, args, { stdio: 'inherit' });
   onTestFinished(() => void service.kill('SIGKILL'));
-  const tools = await childrenAtWork(Number(service.pid), /setInterval/);
+  const tools = await runningChildren(Number(service.pid), /setInterval/);
   expect(tools.length).toBeGreaterThan(2);
   service.kill('SIGKILL');
   await expect.poll(() => alive(tools)).toEqual([]);
