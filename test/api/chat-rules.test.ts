@@ -158,13 +158,13 @@ describe('a JSON body', () => {
       ['a trailing comma', whole.replace(/\}$/, ',}')],
       ['NaN', whole.replace('{', '{"temperature":NaN,')],
       ['a line break within a string', whole.replace('Hello', 'Hel\nlo')],
-      ['an escape that is none', whole.replace('Hello', '\\x41')],
+      ['an invalid escape', whole.replace('Hello', '\\x41')],
     ])('%s', async (_what, body) => {
       expect(await sendRaw(body)).toMatchObject(malformed);
     });
 
     it.each([
-      ['a byte that is none of UTF-8', Buffer.from(whole.replace('Hello', '\xff'), 'latin1')],
+      ['a byte that is invalid in UTF-8', Buffer.from(whole.replace('Hello', '\xff'), 'latin1')],
       ['a character that is cut in two', Buffer.from(whole.replace('Hello', '\xf0\x9f\x98'), 'latin1')],
       ['an overlong encoding', Buffer.from(whole.replace('Hello', '\xc0\xaf'), 'latin1')],
       ['UTF-16', Buffer.from(`\uFEFF${whole}`, 'utf16le')],

@@ -165,7 +165,7 @@ describe('the URL of a clip', () => {
   const clip = (id: string) => api.get(`/api/v1/tts/clips/${id}`);
 
   it.each(['x', 'x'.repeat(128), '..', '%2e%2e%2fetc', '%F0%9F%98%80'])(
-    'is answered 404 when there is none: %s',
+    'is answered 404 when there is no such clip: %s',
     async (id) => {
       expect(await clip(id)).toMatchObject({ status: 404, problem: { code: 'clip-not-found' } });
     },

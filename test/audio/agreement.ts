@@ -22,7 +22,7 @@ interface Row {
   readonly name: string;
   readonly container: Container;
   readonly make: (ffmpeg: Ffmpeg) => Promise<string>;
-  /** Arguments of ffmpeg for the reference, where the mean of all channels is none of its own. */
+  /** Arguments of ffmpeg for the reference, where it has no mean of all channels of its own. */
   readonly mono?: readonly string[];
 }
 

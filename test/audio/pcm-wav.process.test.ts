@@ -70,7 +70,7 @@ const left: Readonly<Record<string, Buffer>> = {
   ]),
   'that is empty chunks': Buffer.concat([head, ...Array<Buffer>(100_000).fill(chunk('junk', Buffer.alloc(0)))]),
   'with a chunk that ends far behind the file': Buffer.concat([head, chunk('junk', samples, 0xffff_fff0)]),
-  'that is none': Buffer.from('a playlist'),
+  'that is no recording': Buffer.from('a playlist'),
   'that is empty': Buffer.alloc(0),
 };
 

@@ -64,7 +64,7 @@ describe('what others wrote', () => {
     ['the name of a fact', () => log.info({ [hostile]: 1 }, 'x')],
     ['an error', () => log.error({ err: Object.assign(new Error(hostile), { stack: `    at ${hostile}` }) }, 'x')],
     ['a request', () => log.info({ id: hostile, method: hostile, path: hostile, status: 500, ms: 1 }, 'request')],
-    ['an error that is none', () => log.error({ err: hostile }, 'x')],
+    ['an error that is not an error', () => log.error({ err: hostile }, 'x')],
   ])('commands no terminal: %s', (_what, write) => {
     write();
     expect(last()).not.toMatch(obeyed);

@@ -1,4 +1,4 @@
-/** The log and the summary in a real pseudo-terminal (util-linux `script`), and where there is none. */
+/** The log and the summary in a real pseudo-terminal (util-linux `script`), and where there is no terminal. */
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

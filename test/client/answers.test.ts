@@ -28,7 +28,7 @@ describe('an answer that is not from the service', () => {
     ['HTML of a proxy that answers', answers(200, html, { 'content-type': 'text/html' }), { status: 200 }],
     ['nothing at all', answers(200, '', { 'content-type': 'application/json' }), { status: 200 }],
     ['broken JSON', answers(200, '{"content": ', { 'content-type': 'application/json' }), {}],
-    ['a problem that is none', answers(404, '{}', { 'content-type': 'application/problem+json' }), { status: 404 }],
+    ['an invalid problem', answers(404, '{}', { 'content-type': 'application/problem+json' }), { status: 404 }],
     ['a broken problem', answers(404, '{', { 'content-type': 'application/problem+json' }), { status: 404 }],
     [
       'a body that breaks off',

@@ -27,7 +27,7 @@ interface BuiltIn {
   readonly callsTools?: boolean;
   readonly checks: readonly Check<TranscriptionSubject & ChatSubject>[];
   readonly options: () => Promise<Record<string, unknown>>;
-  /** Words that it understands, where those of the kit are none. */
+  /** Words that it understands, where it knows none of the kit's. */
   readonly words?: () => Promise<string>;
 }
 

@@ -5,8 +5,8 @@
  * required or an enum that has gained a value). Where the contract itself says more, the contract decides:
  *
  * - a variant of an answer that is gone, such as an event, is a break: redocly finds it, and judges it as harmless;
- * - a new event type is none: clients ignore the types that they do not know;
- * - a new value of an enum in answers is none where the enum's description says that values "may be added".
+ * - a new event type is not a break: clients ignore the types that they do not know;
+ * - a new value of an enum in answers is not a break where the enum's description says that values "may be added".
  *
  * What an event is made of counts as any answer does: no field may go, change its type or become optional.
  */

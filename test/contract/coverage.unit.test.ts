@@ -72,7 +72,7 @@ describe('the notes that a run keeps for the next', () => {
     expect(await keptNotes(file, 'these')).toEqual(notes);
   });
 
-  test('do not count for others, nor when there are none', async () => {
+  test('do not count for others, nor when there are no notes', async () => {
     const file = join(await temporaryDirectory(), 'notes.json');
     expect(await keptNotes(file, 'these')).toBeUndefined();
     await keepNotes(file, 'these', notes);

@@ -59,7 +59,7 @@ describe('a stream', () => {
     ['of an unknown type', { type: 'chat.paused', seq: 1 }],
     ['that lacks a field', { type: 'chat.started', seq: 0, id: 'run' }],
     ['with a negative number', { ...started, seq: -1 }],
-    ['that is none', 'hello'],
+    ['that is not valid', 'hello'],
   ])('ends at an event %s', async (_what, event) => {
     await expect(read(stream(started, event))).rejects.toThrow(ContractViolation);
   });

@@ -72,7 +72,7 @@ describeWith(['chromium', 'whisper-cli'], 'the microphone button', () => {
     expect(await page.getByRole('button').textContent()).toBe('Speak');
   });
 
-  test('says why there is none', async () => {
+  test('says why there is no microphone', async () => {
     const service = await startTestService({ env: { TRANSCRIBE_ENABLED: 'false' } });
     onTestFinished(() => service[Symbol.asyncDispose]());
     const page = await openExample(service);

@@ -268,7 +268,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       ['made with another secret', (url: string) => sealTicket('y'.repeat(32), url, Date.now() + 60_000)],
       ['that was changed', (url: string) => ({ ...sealTicket(secret, 'http://front/call', Date.now() + 60_000), url })],
       ['that is old', (url: string) => sealTicket(secret, url, Date.now() - 121_000)],
-      ['that is none', () => ({ v: 1 })],
+      ['that is not valid', () => ({ v: 1 })],
     ])('%s is dropped', async (_what, make) => {
       const { url, lines } = await listen();
       await addJob(redis, queueName('scripted'), make(url));

@@ -27,7 +27,7 @@ describe('a record', () => {
     ['has more bytes than any recording', `json_set(record, '$.bytes', 1e300)`],
     ['has a length that is no number', `json_set(record, '$.durationMs', 'long')`],
     [
-      'has failed with a problem that is none',
+      'has failed with an invalid problem',
       `json_set(record, '$.status', 'failed', '$.endedAt', 0, '$.problem', json('{}'))`,
     ],
   ] as const;

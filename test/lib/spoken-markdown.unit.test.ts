@@ -55,7 +55,7 @@ describe.each([Infinity, 7, 1])(
       ['only emoji and signs', '🎉🎉\n\n---\n\n…'],
       ['only white space', ' \n\n '],
       ['only an image and an address', '![a cat](b.png)\n\nhttps://e.org'],
-    ])('there are none, if it is %s', (_what, markdown) => {
+    ])('there are no pieces, if it is %s', (_what, markdown) => {
       expect(piecesOf(markdown, size)).toEqual([]);
     });
   },

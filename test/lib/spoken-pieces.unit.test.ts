@@ -73,7 +73,7 @@ describe('A sentence goes on after an abbreviation', () => {
     expect(pieces.join(' ')).toBe(sentences.join('').repeat(5).trim());
   });
 
-  test('but not over a line end, and not after a word that is none', () => {
+  test('but not over a line end, and not after a word that is no abbreviation', () => {
     expect(sentencesOf('By Dr.\nNext. No. I stay.')).toEqual(['By Dr.', 'Next.', 'No.', 'I stay.']);
   });
 });

@@ -500,7 +500,7 @@ describe('with engines that do less', () => {
       ],
       ['a temperature above 1', { temperature: 1.1 }, 'temperature', 'invalid_request'],
       ['a temperature below 0', { temperature: -0.1 }, 'temperature', 'invalid_request'],
-      ['a language that is none', { language: 'xx' }, 'language', 'language_not_supported'],
+      ['a language that does not exist', { language: 'xx' }, 'language', 'language_not_supported'],
     ])('%s', async (_what, more, param, code) => {
       const before = calls(service).length;
       const asked = create(more);

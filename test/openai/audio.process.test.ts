@@ -153,7 +153,7 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
     expect((await languagesOf('zu')).languages).toEqual([{ code: 'fr' }]);
   });
 
-  test('are none in silence', async () => {
+  test('do not exist in silence', async () => {
     const inFormat = (response_format: 'srt' | 'vtt') =>
       sdk.audio.transcriptions.create({ file: silence(), model: 'whisper-1', response_format });
     expect(await inFormat('srt')).toBe('');

@@ -1,4 +1,4 @@
-/** Everything as one file, and files that are none of it. */
+/** Everything as one file, and files that are not an export. */
 import { describe, expect, test } from 'vitest';
 import { fromArchive, toArchive } from '../../page/library/archive.ts';
 import type { Whole } from '../../page/library/entry.ts';
@@ -73,7 +73,7 @@ describe('an export', () => {
     ['a question about nothing', { ...entry, turns: [{ role: 'user', text: 'a', about: { title: 'b' } }] }],
     ['a running answer', { ...entry, turns: [{ role: 'assistant', text: 'a', state: 'running' }] }],
     ['a model that is no text', { ...entry, turns: [{ role: 'assistant', text: 'a', state: 'done', model: {} }] }],
-    ['a failure that is none', { ...entry, turns: [{ role: 'assistant', text: 'a', state: 'failed', failure: { text: 1 } }] }], // prettier-ignore
+    ['an invalid failure', { ...entry, turns: [{ role: 'assistant', text: 'a', state: 'failed', failure: { text: 1 } }] }], // prettier-ignore
   ])('has an invalid entry, which is counted: %s', (_what, one) => {
     const text = JSON.stringify({ parlance: 1, entries: [one, { ...entry, turns }], options: { pauseMs: -1 } });
     expect(fromArchive(text, [], '')).toMatchObject({ added: [{ content: { turns } }], refused: 1, options: {} });

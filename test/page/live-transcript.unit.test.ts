@@ -66,7 +66,7 @@ describe('a live transcript', () => {
     `{"type":"${transcription}.completed","item_id":"a","transcript":["a"]}`,
     `{"type":"${transcription}.delta","item_id":"a"}`,
     new Uint8Array(3),
-  ])('is none: %s', (data) => expect(applyLiveEvent(newLiveTranscript, data)).toBeUndefined());
+  ])('is ignored: %s', (data) => expect(applyLiveEvent(newLiveTranscript, data)).toBeUndefined());
 
   test('ignores what it does not know', () => {
     expect(after({ type: 'rate_limits.updated' })).toEqual(newLiveTranscript);

@@ -173,7 +173,7 @@ describe('a failure that the message asks for', () => {
     expect(events.at(-1)).toMatchObject({ type: 'chat.failed', problem: { code: 'engine-failed' } });
   });
 
-  it('is none when there is no such code', async () => {
+  it('does not exist when there is no such code', async () => {
     expect(await chat(saying('fail: everything'))).toMatchObject({ content: 'You said: fail: everything' });
   });
 });

@@ -110,7 +110,7 @@ describe('mcpServers', () => {
       '.args.0: its value is not allowed: it must be a list of strings',
     ],
     [
-      'an environment that is none',
+      'an invalid environment',
       { command: 'x', env: ['A=hush'] },
       '.env: its value is not allowed: it must be a mapping of names to strings',
     ],
@@ -130,7 +130,7 @@ describe('mcpServers', () => {
       '.url: its value is not allowed: it must be an http or https address',
     ],
     [
-      'headers that are none',
+      'invalid headers',
       { url: 'http://a', headers: 'A: hush' },
       '.headers: its value is not allowed: it must be a mapping of header names',
     ],

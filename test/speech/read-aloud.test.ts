@@ -126,7 +126,7 @@ describe('the model and the voice', () => {
       { language: 'en' },
       { model: 'duo', language: 'en' },
     ],
-    ['a language that is null or empty is none', {}, {}, { language: '' }, {}],
+    ['a language that is null or empty counts as absent', {}, {}, { language: '' }, {}],
   ])('%s', async (_what, env, wishes, args, call) => {
     const service = await startSpeechService({ env });
     const { said } = await chat(service, once({ text: '10', ...args }), wishes);
@@ -153,7 +153,7 @@ describe('the model and the voice', () => {
 describe('errors passed to the model', () => {
   test.each([
     ['no text', {}, /^`text` must be/],
-    ['a text that is none', { text: 7 }, /^`text` must be/],
+    ['a text that is not a string', { text: 7 }, /^`text` must be/],
     ['an empty text', { text: ' \n' }, /^`text` must be/],
     ['32,001 characters', { text: 'ü', times: 32_001 }, /^`text` must have at most 32000 characters/],
     ['a language by its name', { text: '10', language: 'German' }, /^`language` must be a two-letter code/],

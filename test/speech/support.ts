@@ -136,7 +136,7 @@ export default {
 `;
 
 export interface SpeechServiceOptions extends TestServiceOptions {
-  /** Options of the speech engine, in YAML's flow style; null: there is none. */
+  /** Options of the speech engine, in YAML's flow style; null: there is no engine. */
   readonly speech?: string | null;
 }
 

@@ -11,7 +11,7 @@ export function startStopwatch(): () => number {
 
 /**
  * How long a thread, or since its start the main thread of a process, was ready while others had the processor. (Field 2
- * of schedstat, proc(5); where there is none, 0.)
+ * of schedstat, proc(5); 0 where it does not exist.)
  */
 export function waitedMs(whose: number | 'thread-self' = 'thread-self'): number {
   try {

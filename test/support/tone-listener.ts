@@ -2,7 +2,7 @@
 import { tokens, type VoiceKind } from './voice-model.ts';
 
 export interface RecognizedTone {
-  /** '�' where the tone is none of the voice's. */
+  /** '�' where the tone is not one of the voice's. */
   readonly symbol: string;
   readonly startMs: number;
   readonly ms: number;

@@ -1,4 +1,4 @@
-/** Files beside a downloaded model that are none: opening a pipe would wait for its other end. */
+/** Files beside a downloaded model that are not files: opening a pipe would wait for its other end. */
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -336,7 +336,7 @@ describe('a callback that an engine uses wrongly in a timer', () => {
       'a tool event that it cannot take',
       `tools[0].run({ text: 'Hello.' }, { signal, emit() { throw new Error('no'); } })`,
     ],
-    ['usage that is none', 'setTimeout(() => onUsage(null))'],
+    ['invalid usage', 'setTimeout(() => onUsage(null))'],
   ])('%s fails the run', async (_what, body) => {
     const members = `async *complete(_call, { tools, signal, onUsage }) {
       yield { type: 'step-started', step: 0 };

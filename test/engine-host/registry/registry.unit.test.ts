@@ -433,7 +433,7 @@ describe('the default', () => {
     expect(defaultModel(registry, 'transcription')?.id).toBe('one');
   });
 
-  it('is none where nothing is served', async () => {
+  it('does not exist where nothing is served', async () => {
     const registry = await open({});
     expect(registry.of('speech').default).toBeUndefined();
   });

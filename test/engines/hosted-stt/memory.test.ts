@@ -9,7 +9,7 @@ const largest = 26_214_400;
 /** Upper bound of what the socket buffers of both ends hold. */
 const inSockets = 12_000_000;
 
-/** How far this process has read the file of its upload (proc(5)); undefined if there is none. */
+/** How far this process has read the file of its upload (proc(5)); undefined if there is no upload. */
 function readSoFar(directory: string): number | undefined {
   for (const descriptor of readdirSync('/proc/self/fd')) {
     try {

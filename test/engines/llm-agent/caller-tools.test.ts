@@ -202,7 +202,7 @@ describe.each(names)('the caller’s tools, by %s', (api) => {
     ];
     const seen = await agent.run({ messages, tools: [ours] });
     expect((await sentTo(agent.provider))[0]).not.toHaveProperty('tools');
-    // A model that calls a tool all the same learns that there is none, as always.
+    // A model that calls a tool all the same learns that there is no such tool, as always.
     expect(seen.find((event) => event.type === 'tool-finished')).toMatchObject({ ok: false });
     expect(seen.at(-1)).toMatchObject({ result: { content: 'Yes.', finishReason: 'stop' } });
   });

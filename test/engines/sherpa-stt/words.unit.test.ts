@@ -46,7 +46,7 @@ describe('words', () => {
     expect(spoken('▁late@20040')).toEqual(['late 20000-20000']);
   });
 
-  it('are none in silence', () => {
+  it('do not exist in silence', () => {
     expect(wordsOf({ endMs: 1_000, tokens: [], starts: [] }, true)).toEqual([]);
     expect(segmentsOf([])).toEqual([]);
   });

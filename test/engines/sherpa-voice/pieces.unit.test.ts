@@ -86,7 +86,7 @@ describe('the pieces', () => {
     expect(Math.max(...pieces.map((piece) => Array.from(piece).length))).toBeLessThanOrEqual(120);
   });
 
-  it.each(['', '   ', '\n\n\n'])('are none for white space (%j)', (text) => {
+  it.each(['', '   ', '\n\n\n'])('do not exist for white space (%j)', (text) => {
     expect(voicePieces(text)).toEqual([]);
   });
 });

@@ -322,7 +322,7 @@ describe('a line of whisper-cli', () => {
   });
 
   test.each(['', "read_audio_data: reading audio data from 'in.wav' ...", '[BLANK_AUDIO]', '[00:00 --> 00:01]  a'])(
-    'is none: %j',
+    'is not a segment: %j',
     (line) => expect(readSegmentLine(line)).toBeUndefined(),
   );
 });
