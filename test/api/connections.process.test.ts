@@ -48,7 +48,7 @@ async function healthCheck(connection: RawConnection): Promise<void> {
 const fixture = (name: string) => join(import.meta.dirname, '../fixtures/tls', name);
 const streamHead = { 'content-type': 'application/json', connection: 'keep-alive' };
 
-/** A connection with a stream that goes on until it is aborted. */
+/** A connection with a stream that continues until it is aborted. */
 async function openBusy(service: TestService | ChildService, options: Connecting = {}): Promise<RawConnection> {
   const connection = await open(service, options);
   const body = JSON.stringify(chatOf([stepStarted(0), { wait: 'ever' }]));

@@ -140,7 +140,7 @@ export default [
       yield { type: 'step-started', step: 0 };
       for (const delta of ['a', 'b', 'c']) {
         await wait();
-        say('chat goes on');
+        say('chat continues');
         yield { type: 'content-delta', step: 0, delta };
       }
       say('chat ends');
@@ -153,7 +153,7 @@ export default [
       const audio = async function* () {
         for (let i = 0; i < 3; i += 1) {
           await wait();
-          say('speech goes on');
+          say('speech continues');
           yield new Uint8Array(100_000);
         }
         say('speech ends');
@@ -190,8 +190,8 @@ describe('code of an engine runs in the scope of its request', () => {
   it.each(['/api/v1/chat', '/api/v1/chat/stream', '/v1/chat/completions'])('chats: %s', async (path) => {
     const service = await start(talkative);
     await createApi(service.url).post(path, { ...chat, model: 'chat' }, { traceparent });
-    const goesOn = ['chat goes on', 'chat goes on', 'chat goes on'];
-    expect(said(await linesOf(service, traceId))).toEqual(['chat called', ...goesOn, 'chat ends']);
+    const continues = ['chat continues', 'chat continues', 'chat continues'];
+    expect(said(await linesOf(service, traceId))).toEqual(['chat called', ...continues, 'chat ends']);
     expect(untraced(service)).toEqual([]);
   });
 
@@ -213,8 +213,8 @@ describe('code of an engine runs in the scope of its request', () => {
     expect(answer.ok).toBe(true);
     await answer.bytes();
     await eventually(() => service.log.some(({ msg }) => msg === 'speech ends')).toBe(true);
-    const goesOn = ['speech goes on', 'speech goes on', 'speech goes on'];
-    expect(said(await linesOf(service, traceId))).toEqual(['speech called', ...goesOn, 'speech ends']);
+    const continues = ['speech continues', 'speech continues', 'speech continues'];
+    expect(said(await linesOf(service, traceId))).toEqual(['speech called', ...continues, 'speech ends']);
     expect(untraced(service)).toEqual([]);
   });
 

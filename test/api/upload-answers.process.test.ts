@@ -204,7 +204,7 @@ describe('the stored upload', () => {
 
   it('is removed when the client disconnects while its directory is created', async () => {
     await using service = await startTestService(echo);
-    const goOn = await stopTheDisk();
+    const release = await stopTheDisk();
     try {
       const begun = nextRequest(service);
       using connection = await connectRaw(service.url);
@@ -213,7 +213,7 @@ describe('the stored upload', () => {
       connection[Symbol.dispose]();
       await eventually(() => service.log).toContainEqual(expect.objectContaining({ msg: 'request', status: 499 }));
     } finally {
-      await goOn();
+      await release();
     }
     // Whose place is made after that of the first.
     const form = { headers: multipartType, body: multipart(recording) };

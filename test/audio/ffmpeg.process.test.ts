@@ -18,14 +18,14 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     const directory = await temporaryDirectory();
     const path = join(directory, 'upload');
     await writeFile(path, toneWav({ words: ['alpha'], rate: 16_000 }));
-    const goOn = await stopTheDisk();
+    const release = await stopTheDisk();
     const job = { path, container: 'wav', wavPath: join(directory, 'decoded.wav'), maxSeconds: 60 } as const;
     const decoding = decodeWithFfmpeg(ffmpeg, job, stay());
     decoding.catch(() => undefined); // it may fail before anybody waits for it
     try {
       await until('an ffmpeg that has begun all the same has ended', () => processesWith(path).length === 0);
     } finally {
-      await goOn();
+      await release();
     }
     expect((await decoding).endMs).toBe(1250);
   });

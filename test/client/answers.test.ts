@@ -294,7 +294,7 @@ describe('a stream', () => {
       1,
     ],
     [
-      'goes on behind its last event',
+      'continues behind its last event',
       stream(started, completed(1), event(2, 'step.started')),
       'after the last event',
       1,

@@ -1,6 +1,14 @@
 /** The kit for speech catches what it is to catch. */
 import { speechChecks } from '../../src/conformance/speech.ts';
-import { badListings, badOptions, describeKit, firstOfEach, goesOn, litters, ownEngineError } from './support.ts';
+import {
+  badListings,
+  badOptions,
+  describeKit,
+  firstOfEach,
+  leavesProgram,
+  litters,
+  ownEngineError,
+} from './support.ts';
 
 /** Makes pcm, wav of 16 kHz and what looks like mp3, the latter two of a hundred bytes for a character. */
 const good = `
@@ -126,7 +134,7 @@ const bad = {
   },
   'an aborted call rejects promptly with the abort reason': {
     'does not stop': `work: () => sleep(1000)`,
-    'leaves a program running': goesOn('work'),
+    'leaves a program running': leavesProgram('work'),
     'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
   'no files remain after a call, however it ends': {

@@ -133,7 +133,7 @@ export const badOptions = {
 const also = (part: string, deed: string) => `${part}: async (...call) => { ${deed}; return parts.${part}(...call); }`;
 
 /** Rejects as it should, but its work does not end. */
-export const goesOn = (part: string) => also(part, `spawn('sleep', ['30'])`);
+export const leavesProgram = (part: string) => also(part, `spawn('sleep', ['30'])`);
 
 export const litters = (part: string) => also(part, `await mkdtemp(tmpdir() + '/litter-')`);
 

@@ -1,7 +1,15 @@
 /** The kit for transcription catches what it is to catch. */
 import { transcriptionChecks } from '../../src/conformance/transcription.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
-import { badListings, badOptions, describeKit, firstOfEach, goesOn, litters, ownEngineError } from './support.ts';
+import {
+  badListings,
+  badOptions,
+  describeKit,
+  firstOfEach,
+  leavesProgram,
+  litters,
+  ownEngineError,
+} from './support.ts';
 
 /** Transcribes any sound as words. Keeps every rule. */
 const good = `
@@ -138,7 +146,7 @@ const bad = {
     'does not stop': `
       decode: (context, recording) => parts.decode(context, recording, { signal: new AbortController().signal }),
       work: () => sleep(1000)`,
-    'leaves a program running': goesOn('decode'),
+    'leaves a program running': leavesProgram('decode'),
     'rejects with an error of its own': `
       decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); }),
       work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,

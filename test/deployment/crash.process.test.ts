@@ -1,4 +1,4 @@
-/** How the service ends: killed outright or asked to, nothing of it goes on, and nothing of a recording stays. */
+/** How the service ends: killed outright or asked to, nothing of it continues, and nothing of a recording stays. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

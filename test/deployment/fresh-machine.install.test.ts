@@ -81,8 +81,8 @@ async function freshMachine(options: MachineOptions): Promise<ProcessOptions> {
   };
 }
 
-/** Lets the stand-in for cmake go on. */
-const goOn = ({ dir }: ChildProcess, step: 'half-built' | 'built') => writeFile(join(dir, step), '');
+/** Lets the stand-in for cmake continue. */
+const release = ({ dir }: ChildProcess, step: 'half-built' | 'built') => writeFile(join(dir, step), '');
 
 /** What the stand-in for cmake builds: the real programs by other names. */
 const wrapped = (found: Readonly<Record<'whisper-cli' | 'whisper-host', string>>) =>
@@ -122,7 +122,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     });
     mirror.sendUpTo(0.5);
     await says(service, /downloading Whisper base: 50 %/);
-    await goOn(service, 'half-built');
+    await release(service, 'half-built');
     await says(service, /building whisper\.cpp: 45 %/);
 
     mirror.breakOff();
@@ -133,7 +133,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     mirror.sendUpTo(1);
     await says(service, /Installing \(building whisper\.cpp: 45 %\)/);
     expect(await probe(service)).toMatchObject({ code: 'preparing', progress: 0.45 });
-    await goOn(service, 'built');
+    await release(service, 'built');
 
     await expect.poll(() => probe(service), patience).toMatchObject({ available: true, code: 'ready' });
     expect(await transcribe(service, recording)).toMatchObject({ status: 200, body: spoken });
@@ -172,14 +172,14 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     expect(await transcribe(service, recording)).toMatchObject({ status: 200, body: spoken });
   });
 
-  test('is told at once that the download has failed, and goes on building', async () => {
+  test('is told at once that the download has failed, and continues to build', async () => {
     const mirror = await startMirror(noise(1_000));
     mirror.sendUpTo(1);
     const options = await freshMachine({ mirror, expected: noise(1_000, 2) });
     const service = await startChildService({ ...options, files: wrapped(found) });
     await says(service, /^Whisper base is not installed: .*is not the expected file/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'model-file-missing' });
-    await goOn(service, 'half-built');
+    await release(service, 'half-built');
     await expect.poll(() => service.said.stderr, patience).toMatch(/building whisper\.cpp .* 45 %/);
     await says(service, /^Whisper base is not installed: /);
   });
@@ -240,7 +240,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     expect(size).toBe(Math.ceil(model.length / 2));
   });
 
-  test('goes on at the next start where the last one stopped, though that was killed', async () => {
+  test('continues at the next start where the last one stopped, though that was killed', async () => {
     const model = await toneModel();
     const mirror = await startMirror(model);
     mirror.sendUpTo(0.5);
@@ -274,7 +274,7 @@ describe('npm run setup', () => {
       ...machine,
       files: wrapped({ 'whisper-cli': '/bin/true', 'whisper-host': '/bin/true' }),
     });
-    await Promise.all([goOn(setup, 'half-built'), goOn(setup, 'built')]);
+    await Promise.all([release(setup, 'half-built'), release(setup, 'built')]);
     expect(await setup.exit).toEqual({ code: 0, signal: null });
     for (const step of ['downloading Whisper base', 'building whisper.cpp']) {
       expect(percentagesIn(setup.said.stderr, step).at(-1)).toBe(100);

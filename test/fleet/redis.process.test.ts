@@ -56,7 +56,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
   test.each([
     ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
     ['has become a read-only replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
-  ])('while Redis %s, who waits goes on waiting, and no metric calls the fleet idle', async (_what, begin, end) => {
+  ])('while Redis %s, who waits continues to wait, and no metric calls the fleet idle', async (_what, begin, end) => {
     const redis = await use(openRedisServer());
     const front = await use(openNode({ url: redis.url, role: 'front' }));
     const gate = Promise.withResolvers<typeof transcript>();

@@ -141,7 +141,7 @@ it('handshakes count as connections, and are given up', async () => {
   await Promise.all(closed);
 });
 
-it('plain http gets no answer, and other connections go on', async () => {
+it('plain http gets no answer, and other connections continue', async () => {
   await using service = await start(localhost);
   const { port } = new URL(service.url);
   const kept: TLSSocket = connectTls({ port: Number(port), host: '127.0.0.1', ca });

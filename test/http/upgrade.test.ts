@@ -154,7 +154,7 @@ describe('with API keys', () => {
     expect((await refusal(service, bearer(tokenOf('minute')))).error.code).toBe('rate_limit_exceeded');
   });
 
-  it('a session is closed with 1008 once its key has been removed; the others go on', async () => {
+  it('a session is closed with 1008 once its key has been removed; the others continue', async () => {
     await using service = await startTestService({
       ...guarded,
       files: { 'keys.yaml': keysFile({ name: 'app' }, { name: 'other' }) },

@@ -12,7 +12,7 @@ import { brokenOff, change, holdPart, overIn, setAsideIn, start } from './suppor
 import { hookEngine, speechOf, textOf } from './support/speech.ts';
 
 describe('after a restart', () => {
-  test('a job goes on with the part that was running, and its events keep their numbers', async () => {
+  test('a job continues with the part that was running, and its events keep their numbers', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(3);
     let id: string;
@@ -113,7 +113,7 @@ describe('after a restart', () => {
     expect((await read(service, id)).result?.text).toBe(textOf(4));
   });
 
-  test('a job of open mode goes on when keys were added, and no key can read it', async () => {
+  test('a job of open mode continues when keys were added, and no key can read it', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(2);
     let id: string;
@@ -132,7 +132,7 @@ describe('after a restart', () => {
     expect((await read(service, id)).result?.text).toBe(textOf(20));
   });
 
-  test('a job of API_KEYS goes on when another key is removed, whose transcript nobody can read', async () => {
+  test('a job of API_KEYS continues when another key is removed, whose transcript nobody can read', async () => {
     const dataDir = await temporaryDirectory();
     const [one, two] = ['one', 'two'].map((token) => ({ authorization: `Bearer ${token}` }));
     using held = holdPart(3);
@@ -260,7 +260,7 @@ test('an upload continues when the database is removed at run time', async () =>
 });
 
 describe('a directory of the jobs that is removed at run time', () => {
-  test('is made again, and jobs go on; those of before do not exist any more', async () => {
+  test('is made again, and jobs continue; those of before do not exist any more', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(2);
     await using service = await start(dataDir);

@@ -76,7 +76,7 @@ test.each([
   'La Sra. Ruiz y el Dr. Paz, p. ej. Ana. ',
   'Смотри г. Москва и стр. 5 там. ',
   '네 그래요. ',
-])('the first sentence goes on after an abbreviation: %s', (sentence) => {
+])('the first sentence continues after an abbreviation: %s', (sentence) => {
   expect(createSpokenPieces().write(`${sentence}Then`)).toEqual([sentence.trim()]);
 });
 

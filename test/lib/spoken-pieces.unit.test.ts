@@ -42,7 +42,7 @@ describe('A text for speech is split', () => {
   });
 });
 
-describe('A sentence goes on after an abbreviation', () => {
+describe('A sentence continues after an abbreviation', () => {
   const sentences = [
     ...[
       'My friend Dr. Johnson is here. ',
@@ -133,7 +133,7 @@ const hardest = {
   'full stops and spaces': '. '.repeat(16_000),
   'closing brackets after a full stop': `.${')'.repeat(31_999)}`,
   'digits after a full stop': `.${'1'.repeat(31_999)}`,
-  'abbreviations that may go on': 'a.('.repeat(10_666),
+  'abbreviations that may continue': 'a.('.repeat(10_666),
   'one grapheme': `a${'\u0301'.repeat(31_999)}`,
   flags: '🇩🇪'.repeat(16_000),
   'joined emoji': '👨\u200d'.repeat(16_000),

@@ -18,7 +18,7 @@ it('the programs are installed on CI', () => {
 });
 
 describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/programs', () => {
-  it.each(['agents.mjs', 'mastra.mjs'])('%s runs its tool and goes on', async (program) => {
+  it.each(['agents.mjs', 'mastra.mjs'])('%s runs its tool and continues', async (program) => {
     const { service, provider } = await startChatService([
       calls({ id: 'call_1', name: 'weather', args: '{"city":"Paris"}' }),
       ...[says('Sunny in Paris.'), says('It was Paris.')],

@@ -44,7 +44,7 @@ describeWith(programs, 'the conversation', () => {
     expect(await page.page.evaluate('typeof hacked')).toBe('undefined');
   });
 
-  test('survives a reload as text, and goes on', async () => {
+  test('survives a reload as text, and continues', async () => {
     const page = await open();
     await page.send('think: quietly\nNow what?');
     await page.answer();

@@ -124,7 +124,7 @@ describeWith(programs, 'hands-free', () => {
     expect(await transcriptions(page)).toBe(takes);
   });
 
-  test('goes on in a tab that is not in front', async () => {
+  test('continues in a tab that is not in front', async () => {
     const page = await start({ readAloud: false });
     await page.page.evaluate(`{
       Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' });

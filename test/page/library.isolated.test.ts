@@ -288,7 +288,7 @@ describe('without room', () => {
   test.each([
     ['refused', () => vi.stubGlobal('indexedDB', { open: () => { throw new DOMException('', 'SecurityError'); } })], // prettier-ignore
     ['full', () => vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => { throw new DOMException('', 'QuotaExceededError'); })], // prettier-ignore
-  ])('the conversation goes on: %s', async (why, refuse) => {
+  ])('the conversation continues: %s', async (why, refuse) => {
     refuse();
     const tab = await openTab();
     tab.ask('Good morning');

@@ -4,7 +4,7 @@ import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { transcriptOf, openPage, programs, sharedBrowser, sharedService, startPageService, textOf } from './support.ts';
 
-/** Two are before it; it goes on when the process emits `line-moves`. */
+/** Two are before it; it continues when the process emits `line-moves`. */
 const waitingLine = `
 const move = () => new Promise((resolve) => process.once('line-moves', resolve));
 export default {

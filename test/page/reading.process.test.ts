@@ -27,8 +27,8 @@ engines:
 /** An answer that begins like this, and stays open. */
 const begins = (text: string) => stallsAfter(chunk({ content: text }));
 
-/** The open answer goes on. */
-function goOn(text: string): void {
+/** The open answer continues. */
+function continueWith(text: string): void {
   provider.calls.at(-1)!.socket.write(framed(`data: ${JSON.stringify(chunk({ content: text }))}\n\n`));
 }
 
@@ -115,13 +115,13 @@ describeWith(programs, 'an answer that is read aloud', () => {
   /** Everything has been played or dropped. */
   const nothingIsLeft = () => expect.poll(() => service().leftovers(), patience).toEqual([]);
 
-  test('sounds with its first sentence while it is written, and goes on in order, in the voice that was chosen', async () => {
+  test('sounds with its first sentence while it is written, and continues in order, in the voice that was chosen', async () => {
     const { page, asked, made, loaded, texts } = await open([begins('This is the first. It')]);
     await Promise.all([page.page.waitForRequest(isSound), page.send('Go on.')]);
     expect(texts()).toEqual(['This is the first.']);
     expect(await page.answers.getAttribute('aria-busy')).toBe('true');
 
-    goOn(' is certainly not the last one. And now code:\n\n```sh\nrm -r .\n```\n\nThis is the end.');
+    continueWith(' is certainly not the last one. And now code:\n\n```sh\nrm -r .\n```\n\nThis is the end.');
     finish();
     await page.answer();
     await expect.poll(texts, patience).toHaveLength(3);
@@ -138,7 +138,7 @@ describeWith(programs, 'an answer that is read aloud', () => {
     expect((await page.observed()).announcements).toEqual(['Answering.']); // a screen reader does not talk over it
   });
 
-  describe('ends with one sentence, and the answer goes on', () => {
+  describe('ends with one sentence, and the answer continues', () => {
     const refusal = {
       type: 'about:blank',
       title: 'No',
@@ -169,7 +169,7 @@ describeWith(programs, 'an answer that is read aloud', () => {
       await page.send('Go on.');
       await textOf(page.alert).toContain(sentence);
       const count = texts().length;
-      goOn(' it goes on, much longer than before. And on and on and on, it does.');
+      continueWith(' it goes on, much longer than before. And on and on and on, it does.');
       finish();
       await textOf((await page.answer()).locator('.markdown')).toMatch(/And it goes on.*it does\.$/);
       expect(await page.alert.count()).toBe(1);
@@ -219,11 +219,11 @@ describeWith(programs, 'an answer that is read aloud', () => {
     expect(texts()).toEqual([]);
   });
 
-  test('is silent after its switch is turned off, and goes on', async () => {
+  test('is silent after its switch is turned off, and continues', async () => {
     const { page, texts } = await open([begins('This is the first. It')]);
     await Promise.all([page.page.waitForRequest(isSound), page.send('Go on.')]);
     await page.page.getByRole('switch', { name: 'Read answers aloud' }).click();
-    goOn(' is the second. It is the third.');
+    continueWith(' is the second. It is the third.');
     finish();
     await textOf((await page.answer()).locator('.markdown')).toContain('third');
     await textOf(page.status).toContain('Answer: This is the first.');

@@ -161,7 +161,7 @@ describe('a recording', () => {
 });
 
 describe('a long recording', () => {
-  test('grows, goes on after a reload, and is kept at its end', async () => {
+  test('grows, continues after a reload, and is kept at its end', async () => {
     const { promise: end, resolve } = running();
     jobs.set('j', { segments: ['Good', 'morning'], end });
     const { reader, textOf } = await openPage();

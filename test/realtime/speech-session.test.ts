@@ -257,7 +257,7 @@ describe('a transcript', () => {
     expect(events.at(-1)).toMatchObject({ type: 'failed', error: problem });
   });
 
-  it('is refused where the disk is full, and the session goes on', async () => {
+  it('is refused where the disk is full, and the session continues', async () => {
     const { speech, events, ended } = await openSpeech({}, { options: byHand, diskBytes: 1_000_000 });
     for (let second = 0; second < 60; second++) await speech.append(sound(rate, [voice, 1_000]));
     await speech.commit();
@@ -358,7 +358,7 @@ describe('an early transcription', () => {
     expect(charged).toEqual([{ audioMs: 1_000 }]);
   });
 
-  it('is thrown away if the speech goes on: never charged, never seen, and not aborted', async () => {
+  it('is thrown away if the speech continues: never charged, never seen, and not aborted', async () => {
     const { calls, charged, speech, said, ended, outcomes } = await speakQuickly();
     await speech.append(Buffer.concat([sound(rate, [voice, 400], [quiet, 200]), endOfTurn]));
     await expect.poll(() => calls.length).toBe(3);
@@ -596,7 +596,7 @@ describe('a session that ends', () => {
     expect(await readdir(workspace.path)).toEqual([]);
   });
 
-  it('leaves no files of turns behind while it goes on', async () => {
+  it('leaves no files of turns behind while it continues', async () => {
     const { speech, ended, files, workspace } = await openSpeech();
     await speech.append(two);
     await ended(2);

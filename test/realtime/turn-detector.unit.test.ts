@@ -75,7 +75,7 @@ describe('a turn by level', () => {
     expect(told(sound([voice, 400], [quiet, 500]))).toEqual(turn(0, 900));
   });
 
-  it('ends after 60 s, and the next one goes on', () => {
+  it('ends after 60 s, and the next one continues', () => {
     const speech = Array.from({ length: 140 }, (): Part[] => [[voice, 400], [quiet, 100]]).flat(); // prettier-ignore
     expect(told(sound([quiet, 1_000], ...speech, [quiet, 500]))).toEqual(
       ['started 700', 'stopped 60700', 'commit', 'started 60700', 'pause', 'stopped 71400', 'commit'], // prettier-ignore

@@ -196,7 +196,7 @@ describe('outside of sandbox mode', () => {
       const query = `intent=transcription&prefer=${encodeURIComponent(prefer)}`;
       const session = await openLiveSession(service, query);
       session.say(commitEvent);
-      await session.until('error'); // an empty commit: the session goes on
+      await session.until('error'); // an empty commit: the session continues
     }
   });
 });

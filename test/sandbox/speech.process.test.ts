@@ -92,7 +92,7 @@ describe('opus, when the encoder dies', () => {
     const FFMPEG = join(await temporaryDirectory(), 'ffmpeg');
     await writeFile(FFMPEG, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const service = await startTestService({ env: { PARLANCE_SANDBOX: '1', FFMPEG } });
-    return { service, goOn: () => writeFile(`${FFMPEG}.go`, '') };
+    return { service, release: () => writeFile(`${FFMPEG}.go`, '') };
   }
   const request = { text: 'one two three', format: 'opus' };
 
@@ -103,11 +103,11 @@ describe('opus, when the encoder dies', () => {
   });
 
   it('in the middle, breaks off, and the log says engine-failed', async () => {
-    const { service, goOn } = await startWith('echo OggS; until [ -e "$0.go" ]; do sleep 0.01; done; kill -SEGV $$');
+    const { service, release } = await startWith('echo OggS; until [ -e "$0.go" ]; do sleep 0.01; done; kill -SEGV $$');
     await using _ = service;
     const response = await service.post('/tts', request);
     expect(response.status).toBe(200);
-    await goOn();
+    await release();
     await expect(response.arrayBuffer()).rejects.toThrow();
     await expect.poll(() => JSON.stringify(service.log)).toContain('"engine-failed"');
   });

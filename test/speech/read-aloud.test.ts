@@ -31,7 +31,7 @@ describe('the tool', () => {
     ['there is no engine', { speech: null }],
     ['the engine cannot speak now', { speech: 'down: true' }],
     ['the default model cannot speak now', { env: { TTS_MODEL: 'mute' } }],
-  ])('is not offered where %s, and the chat goes on without it', async (_what, options) => {
+  ])('is not offered where %s, and the chat continues without it', async (_what, options) => {
     const service = await startSpeechService(options);
     expect((await chat(service, {}, { voice_id: 'anna' })).tools).toEqual([]);
   });

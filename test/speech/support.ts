@@ -168,7 +168,7 @@ export function sound(from: number, bytes: number): string {
   return ten.repeat(Math.ceil(bytes / 10)).slice(0, bytes);
 }
 
-/** Lets every synthesis go on that waits for this gate. */
+/** Lets every synthesis continue that waits for this gate. */
 export async function open(service: { readonly dir: string }, gate: string): Promise<void> {
   await writeFile(join(service.dir, gate), '');
 }

@@ -295,7 +295,7 @@ function makeOutput(
     }
     for (const start of starts) if (!seen.has(start)) follow(start, state.says[0]![0]!);
   }
-  // Within a prefix of a tool call that the host writes, the spelling goes on in the same order.
+  // Within a prefix of a tool call that the host writes, the spelling continues in the same order.
   const syntax = [
     ['"', 'read_aloud'],
     [' "', 'read_aloud'],

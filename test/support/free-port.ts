@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % 12_000;
-    const port = 20_000 + next; // another call may go on while this one waits
+    const port = 20_000 + next; // another call may continue while this one waits
     if (await isFree(port)) return port;
   }
 }

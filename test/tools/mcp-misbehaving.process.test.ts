@@ -1,4 +1,4 @@
-/** MCP servers that do what they should not: whatever it is, chats go on and nothing is left behind. */
+/** MCP servers that do what they should not: whatever it is, chats continue and nothing is left behind. */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { processesWith, until } from '../support/processes.ts';

@@ -1,4 +1,4 @@
-/** Files that are not what they claim: nothing else is read or fetched, nothing is left, the service goes on. */
+/** Files that are not what they claim: nothing else is read or fetched, nothing is left, the service continues. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -181,7 +181,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a loaded model', (programs) => {
       await expect.poll(() => service.leftovers()).toEqual([]);
     });
 
-    test('loses nothing when it is killed: whisper-cli goes on, and every segment comes once', async () => {
+    test('loses nothing when it is killed: whisper-cli continues, and every segment comes once', async () => {
       const { service, hosts } = await start();
       const stream = await openLong(service);
       process.kill(hosts()[0]!.pid, 'SIGKILL');

@@ -12,7 +12,7 @@ export interface RawConnection extends Disposable {
   /** The next answer (after any 100 Continue), held against the contract. */
   answer(method: string, path: string): Promise<Answer>;
   readonly isOpen: boolean;
-  /** Sends a FIN, and goes on reading. */
+  /** Sends a FIN, and continues to read. */
   halfClose(): void;
   /** Stops reading, so that the sockets fill up; and reads on. */
   pause(): void;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands in for cmake and the compiler behind it. The build goes on when the test says so, by files in its home, and
+# Stands in for cmake and the compiler behind it. The build continues when the test says so, by files in its home, and
 # its results are the files `whisper-cli` and `whisper-host` there.
 wait_for() { until [ -e "$HOME/$1" ]; do [ -d "$HOME" ] || exit 1; sleep 0.02; done; } # it outlives a SIGKILL of the service
 [ "$1" = --build ] || exit 0

@@ -184,7 +184,7 @@ describe('what is installed', () => {
     expect(await readFile(path)).toEqual(bytes);
   });
 
-  it('is stopped, which is no failure, and goes on when it is asked for again', async () => {
+  it('is stopped, which is no failure, and continues when it is asked for again', async () => {
     const { assets, dataDir, declare } = await machine();
     const { asset, made, begun, ends } = program(dataDir);
     declare('one', { id: 'all', assets: [asset] });
@@ -198,7 +198,7 @@ describe('what is installed', () => {
     expect(made).toEqual({ isThere: true, times: 2 });
   });
 
-  it('that others need goes on when one of them is stopped; a further model that shares it is not in progress', async () => {
+  it('that others need continues when one of them is stopped; a further model that shares it is not in progress', async () => {
     const { assets, dataDir, model, declare } = await machine(() => {}); // an answer that never comes
     const { asset, made, begun, ends } = program(dataDir);
     const other: Asset = { ...asset, id: 'other', title: 'The other', isReady: () => false };

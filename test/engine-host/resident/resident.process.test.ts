@@ -319,7 +319,7 @@ describe('a resident program', () => {
   });
 
   describe('on an abort', () => {
-    test('stops one call, and the others go on', async () => {
+    test('stops one call, and the others continue', async () => {
       const { resident, starts } = residents().open();
       const controller = new AbortController();
       const [one, other] = [hang(resident, controller.signal), hang(resident, never)];

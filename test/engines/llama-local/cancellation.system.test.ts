@@ -1,4 +1,4 @@
-/** A client that disconnects while the model reads a long prompt, or answers: the model stops, others go on. */
+/** A client that disconnects while the model reads a long prompt, or answers: the model stops, others continue. */
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../support/chat-model.ts';
 import { ticksOf, until } from '../../support/processes.ts';

@@ -36,7 +36,7 @@ describe('a plain answer', () => {
     const usage = { promptTokens: 14, completionTokens: 3, totalTokens: 17, reasoningTokens: 0 };
     expect(await run()).toEqual([
       { type: 'step-started', step: 0 },
-      { type: 'content-delta', step: 0, delta: 'Paris.' }, // what came together goes on together
+      { type: 'content-delta', step: 0, delta: 'Paris.' }, // what came together is passed on together
       { type: 'completed', result: { content: 'Paris.', finishReason: 'stop', reasoning: null, usage } },
     ]);
   });

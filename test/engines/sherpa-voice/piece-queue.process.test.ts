@@ -31,7 +31,7 @@ it('a slow reader holds up nobody, and nothing is made for it ahead of time', as
   await reading.return?.();
 });
 
-it('one that comes when the queue is full is refused; the running one goes on', async () => {
+it('one that comes when the queue is full is refused; the running one continues', async () => {
   const { wav, availability } = await startVoices({
     voices: { voice: { isMedium: true } },
     options: { slots: 1, waiting: 0 },

@@ -72,10 +72,10 @@ describe('npm run setup -- voice', () => {
 
   it('says what it is doing, in the listing too', async () => {
     const asked = Promise.withResolvers<undefined>();
-    const goOn = Promise.withResolvers<undefined>();
+    const release = Promise.withResolvers<undefined>();
     const slow: Answer = async (request, response) => {
       asked.resolve(undefined);
-      await goOn.promise;
+      await release.promise;
       await good(config)(request, response);
     };
     const setup = await startSetup([slow, good(model)]);
@@ -83,7 +83,7 @@ describe('npm run setup -- voice', () => {
     await asked.promise;
     expect(await setup.state()).toBe('preparing');
     expect(setup.availability()).toMatchObject({ available: false, code: 'preparing' });
-    goOn.resolve(undefined);
+    release.resolve(undefined);
     await done;
     expect(await setup.state()).toBe('ready');
   });

@@ -20,7 +20,7 @@ describe('speech that has begun', () => {
     await expect.poll(() => JSON.stringify(tts.service.log)).toContain('provider-timeout');
   });
 
-  test('and pauses a little goes on', async () => {
+  test('and pauses a little continues', async () => {
     const tts = await startTts(begins(mp3), { engine: 'timeout: 1, idleTimeout: 10' });
     const reader = readerOf(await tts.service.post('/tts', { text: 'Good morning.' }));
     await reader.read();

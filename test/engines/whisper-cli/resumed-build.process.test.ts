@@ -1,4 +1,4 @@
-/** A build that was interrupted: the next one goes on with the objects that are there. */
+/** A build that was interrupted: the next one continues with the objects that are there. */
 import { spawn } from 'node:child_process';
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -44,7 +44,7 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
     return { received: received.slice(1), code };
   }
 
-  test('answers a question that it cannot answer with an error, and goes on', async () => {
+  test('answers a question that it cannot answer with an error, and continues', async () => {
     await writeFile(path('empty.wav'), wav(new Int16Array(0), { rate, channels: 1 }));
     const wrong = [
       { wavPath: path('none.wav') },

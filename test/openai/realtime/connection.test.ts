@@ -70,7 +70,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('goes on after a transcription that failed, with another session beside it', async () => {
+  it('continues after a transcription that failed, with another session beside it', async () => {
     const [one, other] = [await openLiveSession(service), await openLiveSession(service)];
     for (const session of [one, other]) session.say(hints(session === one ? 'fail' : ''));
     for (const session of [one, other]) session.sound(second);
@@ -85,7 +85,7 @@ describe('a session', () => {
     expect(one.events.some(({ type }) => type === 'error')).toBe(false);
   });
 
-  it('goes on after a turn that could not be written', async () => {
+  it('continues after a turn that could not be written', async () => {
     await using own = await startTestService(scriptedTranscription);
     const session = await openLiveSession(own);
     session.say(hints(''));
@@ -108,7 +108,7 @@ describe('a session', () => {
   it.each([
     ['rate_limit_exceeded', { requestsPerMinute: 2 }],
     ['insufficient_quota', { audioMinutesPerDay: 0.01 }],
-  ])('goes on after a turn that a limit of its key refuses: %s', async (code, limits) => {
+  ])('continues after a turn that a limit of its key refuses: %s', async (code, limits) => {
     await using limited = await startTestService({
       ...scriptedTranscription,
       env: { API_KEYS_FILE: 'keys.yaml' },
