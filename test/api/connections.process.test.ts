@@ -175,7 +175,7 @@ describe('at the connection limit', () => {
       await held[3]!.closed;
       const second = await openBusy(service);
       await held[2]!.closed;
-      const third = await open(service); // two for each: nobody holds more than the newcomer would
+      const third = await open(service); // two for each: no one holds more than the newcomer would
       expect(await third.answer('GET', '/healthz')).toMatchObject({ status: 503 });
       expect([held[0]!.isOpen, held[1]!.isOpen, mine.isOpen, second.isOpen]).toEqual([true, true, true, true]);
     },
@@ -195,7 +195,7 @@ describe('a WebSocket at the connection limit', () => {
     await busy.closed;
     first.ws.send('still here');
     expect(await first.next()).toBe('still here');
-    const third = await open(service); // each has two, or less: nobody holds more than the newcomer would
+    const third = await open(service); // each has two, or less: no one holds more than the newcomer would
     expect(await third.answer('GET', '/healthz')).toMatchObject({ status: 503 });
     second.ws.send('still here');
     expect(await second.next()).toBe('still here');

@@ -180,7 +180,7 @@ describe('a failure', () => {
   });
 
   it.each<[string, Readonly<Record<string, string>>, string]>([
-    ['an unknown model', { model: 'nobody' }, 'unknown-model'],
+    ['an unknown model', { model: 'absent' }, 'unknown-model'],
     ['an invalid language', { language: 'english' }, 'invalid-request'],
   ])('of the request is a 422: %s', async (_what, fields, code) => {
     const { status, problem } = await api.send('POST', path, formOf(goodMorning, fields));

@@ -120,8 +120,8 @@ describe.each(Object.entries(ways))('POST %s', (path, resultOf) => {
 
   it('does not hide what else is wrong with the form', async () => {
     const wrong = { timestamps: 'word', language: 'english' };
-    expect((await send([result(timed)], { ...wrong, model: 'nobody' })).problem.code).toBe('invalid-request');
-    expect((await send([result(timed)], { timestamps: 'word', model: 'nobody' })).problem.code).toBe('unknown-model');
+    expect((await send([result(timed)], { ...wrong, model: 'absent' })).problem.code).toBe('invalid-request');
+    expect((await send([result(timed)], { timestamps: 'word', model: 'absent' })).problem.code).toBe('unknown-model');
     const twice = [
       { name: 'timestamps', value: 'word' },
       { name: 'timestamps', value: 'word' },

@@ -102,7 +102,7 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
   });
 
   const nineChannels = 'aeval=val(0)|0|0|0|0|0|0|0|0';
-  /** A codec that is not decoded: nobody has recorded with it. */
+  /** A codec that is not decoded: no one records with it. */
   const unknown = 'sonic';
 
   test('returns silence where a track beside the silent one cannot be decoded', async () => {

@@ -1,4 +1,4 @@
-/** Who answers on a machine without a settings file: local-chat where nobody else was found, once it is installed. */
+/** Who answers on a machine without a settings file: local-chat where no other engine was found, once it is installed. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

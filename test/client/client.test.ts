@@ -101,7 +101,7 @@ describe('clips', () => {
   });
 
   it('are rejected like speech', async () => {
-    const failure = await failureOf(client.createClip({ text: 'Hello.', model: 'nobody' }));
+    const failure = await failureOf(client.createClip({ text: 'Hello.', model: 'absent' }));
     expect(failure).toMatchObject({ status: 422, code: 'unknown-model' });
   });
 

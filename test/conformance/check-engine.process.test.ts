@@ -30,7 +30,7 @@ const engine = (deed: string) => `
     }),
   };`;
 
-/** Nobody has to wait for 20 seconds. */
+/** No one has to wait for 20 seconds. */
 const fastTimers = `--import=data:text/javascript,${encodeURIComponent(`
   const { setTimeout } = globalThis;
   globalThis.setTimeout = (listener, ms) => setTimeout(listener, ms / 40);`)}`;
@@ -105,12 +105,12 @@ describe('check-engine', () => {
   it('reports why an engine cannot be opened, without a stack of the kit', async () => {
     const source = engine('').replace(
       'create: () => (',
-      `create: () => { throw new Error('nobody is home'); }, x: () => (`,
+      `create: () => { throw new Error('no one is home'); }, x: () => (`,
     );
     expect(await check(source)).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'engines.subject: the engine mind could not be created: nobody is home\n',
+      stderr: 'engines.subject: the engine mind could not be created: no one is home\n',
     });
   });
 

@@ -18,7 +18,7 @@ function ownAddress(family: 'IPv4' | 'IPv6'): string | undefined {
   return addresses.find((one) => one.family === family && !one.internal && !one.address.startsWith('fe80'))?.address;
 }
 
-/** JavaScript that says when it is connected, and stays so: where nobody listens, a UDP socket is, too. */
+/** JavaScript that says when it is connected, and stays so: where nothing listens, a UDP socket is, too. */
 const connected = (family: 'udp4' | 'udp6', address: string) =>
   `const socket = require('node:dgram').createSocket('${family}');
    socket.connect(9, '${address}', () => console.log('connected'));`;

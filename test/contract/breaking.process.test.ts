@@ -287,7 +287,7 @@ describe('npm run check', { timeout: 120_000 }, () => {
 
   const breakOfModels = 'openapi.json: Path `/models` was removed. (#/paths/~1models)';
   const intend = (directory: string, line: string) =>
-    appendFile(join(directory, 'test/contract/baseline'), `${line} because nobody has called it\n`);
+    appendFile(join(directory, 'test/contract/baseline'), `${line} because no one has called it\n`);
 
   test('compares with the commit of the baseline; an intended break has a line with its reason there', async () => {
     const directory = await repository();

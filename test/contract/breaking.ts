@@ -85,7 +85,7 @@ function isOfEvents({ discriminator, anyOf = [] }: UnionOrEnum = {}, { component
   return discriminator !== undefined || (types.length > 0 && types.every((count) => count === 1));
 }
 
-/** A sentence about it, if it is one. An answer that is no longer null breaks nobody. */
+/** A sentence about it, if it is one. An answer that is no longer null breaks no client. */
 function removedVariant({ kind, base }: Change, document: Document): string[] {
   const { pointer = '', value } = base ?? {};
   const isVariant = kind === 'removed' && /\/(oneOf|anyOf)\/\d+$/.test(pointer);

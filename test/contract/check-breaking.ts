@@ -20,7 +20,7 @@ const documents = [
 
 const baseline = 'test/contract/baseline';
 
-/** Undefined when git fails; it asks nobody for a password. */
+/** Undefined when git fails; it asks no one for a password. */
 function git(...args: readonly string[]): string | undefined {
   const env = { ...process.env, GIT_TERMINAL_PROMPT: '0' };
   const { status, stdout } = spawnSync('git', args, { env, encoding: 'utf8', timeout: 60_000, maxBuffer: 2 ** 26 });

@@ -56,7 +56,7 @@ describe('the table of problems', () => {
     }
   });
 
-  /** The failure itself says where, or nobody knows: what a provider refuses may be any field, or what its tools said. */
+  /** The failure itself says where, or no one knows: what a provider refuses may be any field, or what its tools said. */
   const withoutPlace = [
     ...['invalid-request', 'malformed-body', 'recording-not-accepted'],
     ...['context-length-exceeded', 'content-rejected', 'provider-rejected-request'],

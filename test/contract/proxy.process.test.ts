@@ -67,7 +67,7 @@ describe.each(operations)('$id', (operation) => {
 
   test('fails', async () => {
     if (operation.schemas.body) {
-      expect(await ask(operation, requestOf('nobody', operation))).toMatchObject({ status: 422 });
+      expect(await ask(operation, requestOf('absent', operation))).toMatchObject({ status: 422 });
     } else if (operation.schemas.path) {
       expect(await ask(operation)).toMatchObject({ status: 404 });
     } else {

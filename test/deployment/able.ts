@@ -1,7 +1,7 @@
 /**
  * Tests that need more of a machine than even CI promises: containers and a booted systemd. Each asks first whether this
  * machine can do that at all, with something that has nothing of ours in it. Where it cannot, the tests are skipped, on
- * CI too: the only exception from its rule that a skipped test is a failure. The reason is printed where nobody misses it.
+ * CI too: the only exception from its rule that a skipped test is a failure. The reason is printed where no one misses it.
  */
 import { cp, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';

@@ -40,7 +40,7 @@ function documentedRun(project: string, network: string): string {
 
 export function describeRun(obstacle: string | undefined): void {
   describeWhere(obstacle, 'by the command of the docs', () => {
-    test('serves everybody on this machine without a key, and nobody else', async () => {
+    test('serves everybody on this machine without a key, and no one else', async () => {
       const name = 'parlance-run-test';
       const project = await openProject('', name);
       onTestFinished(() => project[Symbol.asyncDispose]());

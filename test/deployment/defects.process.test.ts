@@ -1,4 +1,4 @@
-/** An engine that throws where nobody can catch it: the process says so, answers what is in flight, and exits. */
+/** An engine that throws where no one can catch it: the process says so, answers what is in flight, and exits. */
 import { describe, expect, test } from 'vitest';
 import { openStream } from '../chat/support/stream.ts';
 import { endsSoon, startChildService, type ChildService } from '../support/child-service.ts';
@@ -34,7 +34,7 @@ const fatal = (service: ChildService) => service.log().filter(({ level }) => lev
 
 describe.each([
   ['an exception in a timer', 'throw new TypeError("a defect")', 'uncaughtException'],
-  ['a rejection that nobody handles', 'Promise.reject(new TypeError("a defect"))', 'unhandledRejection'],
+  ['a rejection that nothing handles', 'Promise.reject(new TypeError("a defect"))', 'unhandledRejection'],
   [
     'an error event without a listener',
     'new (process.getBuiltinModule("events").EventEmitter)().emit("error", new TypeError("a defect"))',

@@ -32,7 +32,7 @@ const fixtures = join(import.meta.dirname, '../fixtures/programs');
 const sourceIntegrity = `sha512-${hash('sha512', 'the packed source', 'base64')}`;
 
 const usual = ['mkdir', 'cp', 'chmod', 'sleep'].map((name) => [name, `/bin/${name}`] as const);
-/** All that a build needs; nobody runs the compilers. */
+/** All that a build needs; nothing runs the compilers. */
 const tools: Readonly<Record<string, string>> = {
   ...Object.fromEntries(usual),
   npm: join(fixtures, 'npm'),

@@ -1,4 +1,4 @@
-/** A network namespace that has loopback only: whoever runs in it reaches nobody but those who run in it too. */
+/** A network namespace that has loopback only: whoever runs in it reaches only what runs in it, too. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

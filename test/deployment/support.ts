@@ -81,7 +81,7 @@ export async function toAnswer(response: Response): Promise<Answer> {
 
 /**
  * A `describe` for tests in namespaces of their own, which only root may make. Elsewhere they are skipped and say why;
- * on CI, where nobody would notice, that is a failure.
+ * on CI, where no one would notice, that is a failure.
  */
 export function describeAsRoot(title: string, body: () => void): void {
   const { status, stderr, error } = spawnSync('unshare', ['--mount', '--net', 'ip', 'link', 'set', 'lo', 'up']);

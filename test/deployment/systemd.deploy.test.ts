@@ -128,7 +128,7 @@ describeWhere(obstacle, 'the unit', () => {
       const isRefused = () => fetch(`${url}/healthz`).then(() => false, () => true); // prettier-ignore
       await expect.poll(isRefused).toBe(true);
       const spoken = { result: { language: 'en' }, transcription: [{ text: ' done at last' }] };
-      // Fails, rather than waits, when nobody reads any more.
+      // Fails, rather than waits, when nothing reads any more.
       await writeFile(output, `${JSON.stringify(spoken)}\n`, { flag: constants.O_WRONLY | constants.O_NONBLOCK });
       expect(await answer).toMatchObject({ status: 200, body: { text: 'done at last' } });
       await expect.poll(() => show('ActiveState')).toBe('inactive');

@@ -32,7 +32,7 @@ async function start(curl: string, env: Readonly<Record<string, string>>) {
 
 describeAsRoot('in a network that ends at this machine', () => {
   describeWith(['curl', 'espeak-ng', 'nsenter'], 'with real programs', ({ curl }) => {
-    test('a voice that cannot be downloaded holds up nobody: eSpeak NG speaks at once', async () => {
+    test('a voice that cannot be downloaded holds up no one: eSpeak NG speaks at once', async () => {
       const { speak, list } = await start(curl, { VOICE_SETUP: 'on' });
       expect(await list()).toMatchObject({
         default: 'espeak',

@@ -335,7 +335,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     expect(snapshot.join('')).toContain('parlance');
     expect(snapshot.join('')).not.toMatch(new RegExp(`${marker}|127\\.0\\.0\\.1.{0,40}/call\\b`));
     expect(await keysOf(redis)).not.toContainEqual(expect.stringMatching(/\.\d+$/)); // no job is left
-    // The engine of this test logs what it says; nobody else does.
+    // The engine of this test logs what it says; no one else does.
     const said = [...fronts, ...workers].flatMap((node) => node.log()).filter((line) => line.engine !== 'scripted');
     expect(JSON.stringify(said)).not.toContain(marker);
     expect(JSON.stringify(said)).not.toContain('/fleet/v1/calls/');

@@ -14,7 +14,7 @@ const interimMs = 200;
 
 let service: TestService;
 let hook: Disposable;
-/** The engine answers nobody before this is resolved. */
+/** The engine answers no request before this is resolved. */
 let held: PromiseWithResolvers<undefined>;
 /** Transcriptions that the engine has begun. */
 let begun = 0;

@@ -1,4 +1,4 @@
-/** The places of sessions, which callers share: nobody takes all of them for long. */
+/** The places of sessions, which callers share: no one takes all of them for long. */
 import { expect, it, onTestFinished } from 'vitest';
 import { invalid } from '../../src/contract/problems.ts';
 import type { Connect, SessionPlace } from '../../src/contract/session.ts';
@@ -47,7 +47,7 @@ it('a caller with fewer sessions gets the place of the newest idle session of th
   for (const session of [one, many[0]!, many[2]!, few]) expect(await alive(session)).toBe(true);
 });
 
-it('nobody loses a place to a caller who would then have as many, or a session that is not idle', async () => {
+it('no one loses a place to a caller who would then have as many, or a session that is not idle', async () => {
   const service = await start(3, { name: 'many' }, { name: 'few' });
   const few = await as(service, 'few');
   const many = [await as(service, 'many'), await as(service, 'many')];

@@ -99,7 +99,7 @@ describe('a session', () => {
     ws.terminate();
     await session.over;
     expect(session.socket.signal.aborted).toBe(true);
-    session.socket.send('nobody reads this');
+    session.socket.send('this is not read');
     session.socket.close(1000);
   });
 
@@ -178,7 +178,7 @@ test.each([
   expect(await other.next()).toBe('still here');
 });
 
-test('pongs that nobody waits for are read in turns: others wait for one read', async () => {
+test('pongs that no one waits for are read in turns: others wait for one read', async () => {
   const { ws, session } = await open('hold pongs');
   let reads = 0;
   let most = 0;

@@ -131,7 +131,7 @@ describe('with API keys', () => {
   it('is refused without a key, with a wrong one, and with one that may not transcribe', async () => {
     await using service = await withKeys({ name: 'app' }, { name: 'chat', operations: ['createChat'] });
     expect((await refusal(service)).error.code).toBe('invalid_api_key');
-    const protocol = { 'sec-websocket-protocol': `realtime, openai-insecure-api-key.${tokenOf('nobody')}` };
+    const protocol = { 'sec-websocket-protocol': `realtime, openai-insecure-api-key.${tokenOf('absent')}` };
     expect((await refusal(service, protocol)).headers.get('www-authenticate')).toContain('invalid_token');
     const both = { 'sec-websocket-protocol': `realtime, openai-insecure-api-key.${tokenOf('app')}` };
     expect((await refusal(service, { ...both, ...bearer('wrong') })).error.code).toBe('invalid_api_key'); // the header wins

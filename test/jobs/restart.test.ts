@@ -132,7 +132,7 @@ describe('after a restart', () => {
     expect((await read(service, id)).result?.text).toBe(textOf(20));
   });
 
-  test('a job of API_KEYS continues when another key is removed, whose transcript nobody can read', async () => {
+  test('a job of API_KEYS continues when another key is removed, whose transcript no one can read', async () => {
     const dataDir = await temporaryDirectory();
     const [one, two] = ['one', 'two'].map((token) => ({ authorization: `Bearer ${token}` }));
     using held = holdPart(3);
@@ -150,7 +150,7 @@ describe('after a restart', () => {
     expect((await end(service, running, two)).result?.text).toBe(textOf(20));
   });
 
-  test('a job whose key is gone fails, and nobody sees it', async () => {
+  test('a job whose key is gone fails, and no one sees it', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(2);
     let id: string;

@@ -82,7 +82,7 @@ describe.each(guarded)('$id', (operation) => {
   if ('model' in bodyFields(operation)) {
     it('does not show whether a model exists that the key may not use', async () => {
       const answers = await Promise.all(
-        ['house', 'nobody'].map((id) => ask(operation, 'limited', requestOf(id, operation))),
+        ['house', 'absent'].map((id) => ask(operation, 'limited', requestOf(id, operation))),
       );
       const [known, unknown] = answers.map(({ status, problem }) => [status, problem.detail.replace(/"\w+"/, '')]);
       expect(unknown).toEqual(known);
@@ -123,7 +123,7 @@ describe('a listing', () => {
     const probe = async (query: string, name: string) =>
       (await api.get(`${root}/transcribe${query}`, as(name))).body as { code: string; reason: string; model: string };
     const reason = 'Unknown transcription model; known: off, mine.';
-    for (const model of ['house', 'nobody'])
+    for (const model of ['house', 'absent'])
       expect(await probe(`?model=${model}`, 'limited')).toEqual({
         available: false,
         code: 'unknown-model',

@@ -48,7 +48,7 @@ test('it is exclusive until it is released, also within one process', async () =
   expect(isLocked(path)).toBe(false);
 });
 
-test('several processes share it; who wants it alone waits for them, and lets nobody else in', async () => {
+test('several processes share it; who wants it alone waits for them, and lets no one else in', async () => {
   const path = await somePath();
   const first = other(sharing, path);
   expect(await first.said).toBe('shared');
@@ -88,7 +88,7 @@ test.each([
   ['a directory', (path: string) => mkdir(path)],
   ['the text of another program', (path: string) => writeFile(path, 'not a database '.repeat(500))],
   ['half a database', (path: string) => writeFile(path, 'SQLite format 3\0\x10\0')],
-])('%s in its place is moved away or emptied, and blocks nobody', async (_what, make) => {
+])('%s in its place is moved away or emptied, and blocks no one', async (_what, make) => {
   const path = await somePath();
   await mkdir(dirname(path));
   await make(path);
@@ -105,7 +105,7 @@ const kinds: Readonly<Record<string, (path: string) => unknown>> = {
 };
 
 /** In another process, because SQLite waits for the other end of a FIFO and blocks the process meanwhile. */
-test('what is no file in the place of a lock or of a file beside it is no lock, and blocks nobody', async () => {
+test('what is no file in the place of a lock or of a file beside it is no lock, and blocks no one', async () => {
   const directory = await temporaryDirectory();
   const paths: string[] = [];
   for (const [name, make] of Object.entries(kinds)) {

@@ -113,7 +113,7 @@ describe('concurrentRequests', () => {
 
   it('releases the slot of a request that fails, and of a client that disconnects', async () => {
     const { post, service } = await serve({ app: { concurrentRequests: 1 } });
-    expect((await post('/api/v1/chat', hello('nobody'))).status).toBe(422);
+    expect((await post('/api/v1/chat', hello('absent'))).status).toBe(422);
     expect((await post('/api/v1/chat', hello('failing'))).status).toBe(500);
     const held = hold();
     const leaving = new AbortController();
@@ -227,7 +227,7 @@ it('streams have the fields in their head', async () => {
 
 it('a failure for another reason has no rate limit fields', async () => {
   const { post } = await serve({ app: { requestsPerMinute: 10 } });
-  expect((await post('/api/v1/chat', hello('nobody'))).headers.get('ratelimit')).toBeNull();
+  expect((await post('/api/v1/chat', hello('absent'))).headers.get('ratelimit')).toBeNull();
 });
 
 it('pages of a listed origin can read the fields', async () => {

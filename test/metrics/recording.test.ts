@@ -73,7 +73,7 @@ describe('a request', () => {
 
   it('that fails counts with its code; one without an operation is unmatched', async () => {
     await using service = await startTestService({ env: open });
-    await ask(service, '/api/v1/chat', { ...hello, model: 'nobody' });
+    await ask(service, '/api/v1/chat', { ...hello, model: 'absent' });
     await ask(service, '/wp-login.php', undefined);
     await logged(service, 2);
     const series = await readSeries(service);
@@ -194,7 +194,7 @@ describe('voice', () => {
     expect(find(await readSeries(service), 'parlance_speech_time_to_first_byte_seconds_count').sum).toBe(1);
   });
 
-  it('counts speech that nobody reads any more as canceled', async () => {
+  it('counts speech that no one reads any more as canceled', async () => {
     await using service = await startTestService({ env: open });
     const body = { text: 'one two three four five six seven', model: 'sandbox-speech-slow' };
     const { id } = (await (await service.post('/tts/clips', body)).json()) as { id: string };
@@ -347,7 +347,7 @@ describe('the log line of a request', () => {
 
   it('omits unknown fields', async () => {
     await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
-    await ask(service, '/api/v1/chat', { ...hello, model: 'nobody' });
+    await ask(service, '/api/v1/chat', { ...hello, model: 'absent' });
     const line = await lineOf(service);
     for (const name of ['key', 'model', 'audio_ms', 'queue_ms', 'tokens']) expect(line).not.toHaveProperty(name);
   });

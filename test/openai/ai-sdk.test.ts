@@ -38,9 +38,9 @@ describe('transcribe', () => {
   });
 
   it('has the message and the status of a failure', async () => {
-    const failed: unknown = await send('nobody').catch((error: unknown) => error);
+    const failed: unknown = await send('absent').catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(APICallError);
-    expect(failed).toMatchObject({ statusCode: 404, message: expect.stringContaining('nobody') as string });
+    expect(failed).toMatchObject({ statusCode: 404, message: expect.stringContaining('absent') as string });
   });
 });
 
@@ -214,10 +214,10 @@ describe('streamText', () => {
 
   it('fails with the message of the service before the answer has begun', async () => {
     const chatService = await startChatService(says(''));
-    const asked = generateText({ model: compatible(chatService)('nobody'), prompt, maxRetries: 0 });
+    const asked = generateText({ model: compatible(chatService)('absent'), prompt, maxRetries: 0 });
     await expect(asked).rejects.toMatchObject({
       statusCode: 404,
-      message: expect.stringContaining('nobody') as string,
+      message: expect.stringContaining('absent') as string,
     });
   });
 });

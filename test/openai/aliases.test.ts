@@ -53,7 +53,7 @@ describe('the model of a request', () => {
 
   it.each<[Capability, string]>([
     ['chat', 'gpt-4o'],
-    ['transcription', 'nobody'],
+    ['transcription', 'absent'],
     ['transcription', 'gpt-transcribe-mini'],
     ['transcription', 'gpt-transcribe-2027'],
   ])('is unknown otherwise: %s %s', (capability, named) => {
@@ -76,7 +76,7 @@ describe('the voice of a request', () => {
     const [model] = service.service.registry.of('speech').all;
     for (const name of voiceAliases) expect(resolveVoice(model!, name)).toBeUndefined();
     expect(resolveVoice(model!, 'de')).toBe('de');
-    expect(resolveVoice(model!, 'nobody')).toBe('nobody');
+    expect(resolveVoice(model!, 'absent')).toBe('absent');
     const own = { ...model!, entry: { ...model!.entry, voices: [{ id: 'alloy', name: 'Alloy', language: null }] } };
     expect(resolveVoice(own, 'alloy')).toBe('alloy');
   });

@@ -201,7 +201,7 @@ describe('a form that is refused', () => {
   it.each([
     ['a wrong value', fields(['temperature', '2']), 'temperature'],
     ['a field that is not supported', fields(['diarize', 'true']), 'diarize'],
-    ['a model that is not there', fields(['model', 'nobody']), 'model'],
+    ['a model that is not there', fields(['model', 'absent']), 'model'],
     [
       'subtitles by a model without segments',
       fields(['response_format', 'srt'], ['model', 'plain']),

@@ -39,7 +39,7 @@ globalThis.page = {
     return { type: response.headers.get('content-type'), bytes: (await response.arrayBuffer()).byteLength };
   },
   async failure(url) {
-    const error = await openai(url).chat.completions.create({ messages, model: 'nobody' }).catch((thrown) => thrown);
+    const error = await openai(url).chat.completions.create({ messages, model: 'absent' }).catch((thrown) => thrown);
     return { name: error.constructor.name, status: error.status, code: error.code, hasId: Boolean(error.requestID) };
   },
 };

@@ -76,7 +76,7 @@ describeWith(['whisper-cli'], 'through a chain', () => {
   });
 
   test('Portkey: an error keeps its status and its code', async () => {
-    const body = { model: 'nobody', messages: [{ role: 'user' as const, content: 'Hi' }] };
+    const body = { model: 'absent', messages: [{ role: 'user' as const, content: 'Hi' }] };
     await expect(portkey(chats).chat.completions.create(body)).rejects.toMatchObject({
       status: 404,
       code: 'model_not_found',

@@ -203,7 +203,7 @@ describe('fields', () => {
     ['functions', [{}]],
     ['function_call', {}],
     ['tool_choice', 'required'],
-  ])('are refused that nobody supports: %s', (name, value) => {
+  ])('are refused that no one supports: %s', (name, value) => {
     expect(refusal({ [name]: value })).toEqual({ code: 'parameter-not-supported', pointer: `/${name}` });
   });
 });

@@ -161,6 +161,6 @@ it.each(['jsonSchema', 'functionCalling', 'jsonMode'] as const)('structured outp
 });
 
 it('a rejection is an error with the status and the message of the service', async () => {
-  const asked = chat({ model: 'nobody' }).invoke(question);
-  await expect(asked).rejects.toMatchObject({ status: 404, message: expect.stringContaining('nobody') as string });
+  const asked = chat({ model: 'absent' }).invoke(question);
+  await expect(asked).rejects.toMatchObject({ status: 404, message: expect.stringContaining('absent') as string });
 });

@@ -88,7 +88,7 @@ describe('GET /v1/models/{id}', () => {
 
   it('is model_not_found for an unknown id', async () => {
     const failed = await sdk()
-      .models.retrieve('nobody')
+      .models.retrieve('absent')
       .catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(NotFoundError);
     expect(failed).toMatchObject({ code: 'model_not_found', param: 'model', requestID: expect.any(String) as string });
@@ -123,7 +123,7 @@ describe('GET /v1/audio/models and /v1/audio/voices', () => {
   });
 
   it.each([
-    ['nobody', 404, 'model_not_found'],
+    ['absent', 404, 'model_not_found'],
     ['talker', 400, 'invalid_request'],
   ])('refuse the model %s with %i', async (model, status, code) => {
     const answer = await createApi(service.url).get(`/v1/audio/voices?model=${model}`);

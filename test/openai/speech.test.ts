@@ -123,8 +123,8 @@ describe('with the sandbox', () => {
     ['an empty text', { input: '' }, 'input', 'invalid_request'],
     ['32001 characters', { input: 'x'.repeat(32_001) }, 'input', 'invalid_request'],
     ['no text', { input: undefined }, 'input', 'invalid_request'],
-    ['an unknown voice', { voice: 'nobody' }, 'voice', 'voice_not_supported'],
-    ['an unknown voice as an object', { voice: { id: 'nobody' } }, 'voice', 'voice_not_supported'],
+    ['an unknown voice', { voice: 'absent' }, 'voice', 'voice_not_supported'],
+    ['an unknown voice as an object', { voice: { id: 'absent' } }, 'voice', 'voice_not_supported'],
     ['an unknown format', { response_format: 'midi' }, 'response_format', 'invalid_request'],
     ['a speed above 4', { speed: 4.1 }, 'speed', 'invalid_request'],
     ['a speed below 0.25', { speed: 0.2 }, 'speed', 'invalid_request'],
@@ -208,7 +208,7 @@ describe('with the sandbox', () => {
     );
 
     test('a request that cannot be spoken keeps its status', async () => {
-      const asked = create({ ...liveKit, voice: 'nobody' });
+      const asked = create({ ...liveKit, voice: 'absent' });
       await expect(asked).rejects.toMatchObject({ status: 400, param: 'voice', code: 'voice_not_supported' });
     });
   });
@@ -395,7 +395,7 @@ describe('a model', () => {
       expect(answer.headers.get('content-type')).toBe('audio/pcm');
       expect(Buffer.from(await answer.arrayBuffer()).equals(Buffer.alloc(4_800))).toBe(true);
     }
-    expect((await post(path, { input: code, voice: 'nobody', model: 'plain' })).status).toBe(400);
+    expect((await post(path, { input: code, voice: 'absent', model: 'plain' })).status).toBe(400);
     expect(calls()).toBe(before);
   });
 

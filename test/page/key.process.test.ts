@@ -1,4 +1,4 @@
-/** The API key: asked for once, kept in the tab, seen by nobody. */
+/** The API key: asked for once, kept in the tab, seen by no one. */
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';

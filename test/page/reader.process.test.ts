@@ -208,7 +208,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
     });
 
     test.each(['garbage', '{"type":"error","error":{"code":"model_unavailable"}}'])(
-      'uploads the recording after %s, which nobody notices',
+      'uploads the recording after %s, which no one notices',
       async (message) => {
         const { page, say, phrase } = await dictate();
         const before = requestsOf(service(), 'streamTranscription').length;

@@ -49,7 +49,7 @@ export const requestsOf = ({ log }: TestService, operation?: string): LogLine[] 
 export interface BrowserOptions {
   /** What the microphone plays, from its opening on; then silence. Absent: beeps. */
   readonly sound?: Buffer;
-  /** It asks for the microphone, and the answer is no unless the context allows it; otherwise nobody is asked. */
+  /** It asks for the microphone, and the answer is no unless the context allows it; otherwise no one is asked. */
   readonly asks?: boolean;
   /** What it is started through, such as the command that enters a namespace. */
   readonly through?: readonly string[];

@@ -95,7 +95,7 @@ describe('the caller’s tools', () => {
     expect(next).toMatchObject({ finishReason: 'tool_calls', toolCalls: [{ name: 'add' }] });
   });
 
-  it('may have answered what nobody asked', async () => {
+  it('may have answered what no one asked', async () => {
     const odd: Message[] = [
       { role: 'tool', content: 'x' },
       { role: 'user', content: 'Hi' },

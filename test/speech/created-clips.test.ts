@@ -53,7 +53,7 @@ describe('a created clip', () => {
     ['gate:never', 422, 'unknown-model'],
   ])('is a problem when the synthesis fails before its first bytes (%s)', async (text, status, code) => {
     const service = await startSpeechService();
-    const more = code === 'unknown-model' ? { model: 'nobody' } : {};
+    const more = code === 'unknown-model' ? { model: 'absent' } : {};
     const { problem } = await createApi(service.url).post(path, { text, ...more });
     expect(problem).toMatchObject({ status, code });
     await expect.poll(() => service.leftovers(), patience).toEqual([]);

@@ -68,7 +68,7 @@ describeWith(['espeak-ng'], 'once it is installed', () => {
     expect(await speak(service)).toBe(said);
     expect(await speak(service, { voice_id: 'tones' })).toBe(said);
     expect(await speak(service, { voice_id: 'de' })).not.toBe(said);
-    expect((await service.post('/tts', { text: 'yes', voice_id: 'nobody' })).status).toBe(422);
+    expect((await service.post('/tts', { text: 'yes', voice_id: 'absent' })).status).toBe(422);
     expect((await service.post('/tts', { text: 'yes', model: 'local-voice', voice_id: 'de' })).status).toBe(422);
   });
 
@@ -84,7 +84,7 @@ describeWith(['espeak-ng'], 'once it is installed', () => {
     expect(await modelFor('tts-1', 'de')).toBe('espeak');
     expect(await modelFor('espeak', 'de')).toBe('espeak');
     expect(await modelFor('local-voice', 'de')).toBe(400);
-    expect(await modelFor('tts-1', 'nobody')).toBe(400);
+    expect(await modelFor('tts-1', 'absent')).toBe(400);
   });
 
   test('TTS_VOICE selects the entry that has it', async () => {

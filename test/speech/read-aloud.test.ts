@@ -102,7 +102,7 @@ describe('the model and the voice', () => {
       { voice: 'bob' },
     ],
     [
-      'nobody else, when the caller wants nobody',
+      'no other, when the caller wants none',
       {},
       {},
       { voice: 'anna', model: 'duo', voice_id: 'anna', tts_model: 'duo' },

@@ -98,7 +98,7 @@ const coverage = (() => {
 
 /** Starts the service and resolves once it listens; whoever calls this disposes of it. */
 export async function spawnService(options: ProcessOptions = {}): Promise<ChildService> {
-  // MALLOC_ARENA_MAX as in `npm start`: the decoding threads would leave their memory to nobody.
+  // MALLOC_ARENA_MAX as in `npm start`: the decoding threads would leave their memory unused.
   const defaults = { PORT: '0', TRANSCRIBE_SETUP: 'off', SHUTDOWN_GRACE: '600', MALLOC_ARENA_MAX: '1' };
   const env = { ...defaults, ...coverage.env, ...options.env };
   const nodeOptions = [...coverage.nodeOptions, ...(options.nodeOptions ?? [])];

@@ -47,7 +47,7 @@ const howToGet = (name: string): string =>
 
 /**
  * A `describe` whose tests run real programs, found before `body` is called. Where one is missing the tests are
- * skipped and say why; on CI, where nobody would notice, that is a failure.
+ * skipped and say why; on CI, where no one would notice, that is a failure.
  */
 export function describeWith<Name extends string>(
   names: readonly Name[],

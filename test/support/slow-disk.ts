@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { requireProgram, run } from './programs.ts';
 import { temporaryDirectory } from './temporary.ts';
 
-/** All threads in which Node opens files wait for one that nobody writes to, until the answer is called. */
+/** All threads in which Node opens files wait for one that nothing writes to, until the answer is called. */
 export async function stopTheDisk(): Promise<() => Promise<void>> {
   const pipe = join(await temporaryDirectory(), 'pipe');
   await run(requireProgram('mkfifo'), [pipe]);

@@ -21,7 +21,7 @@ beforeEach(async () => {
   mark = `300.${String(process.pid)}${String(Date.now())}`;
 });
 
-afterEach(async () => until('nobody is left', () => marked() === 0, soonMs));
+afterEach(async () => until('no process is left', () => marked() === 0, soonMs));
 
 const marked = () => processesWith(mark).length;
 
@@ -129,7 +129,7 @@ describe('a program and its children are killed', () => {
   it('when the reader of its output returns', async () => {
     const { output, exit } = shell(`sleep ${mark} & yes`);
     for await (const chunk of output) if (chunk.length > 0) break;
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
     await exit;
   });
 
@@ -143,7 +143,7 @@ describe('a program and its children are killed', () => {
     caller.abort(reason);
     expect(await outcome).toBe(reason);
     await expect(exit).rejects.toBe(reason);
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
     expect(sinceLeft()).toBeLessThan(soonMs);
   });
 
@@ -186,7 +186,7 @@ describe('a program and its children are killed', () => {
     await until('the program is running', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
     service.child.kill('SIGKILL');
     await service.ended;
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
   });
 });
 

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const modulePath = resolve(import.meta.dirname, '../../src/system/child-process/child.ts');
 
-/** The longest that a program may live on when nobody wants it any more. */
+/** The longest that a program may live on when no one wants it any more. */
 const soonMs = 250;
 
 let cwd: string;
@@ -194,7 +194,7 @@ describe('a program and its children are killed', () => {
     const sinceLeft = startStopwatch();
     caller.abort(reason);
     expect(await outcome).toBe(reason);
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
     expect(sinceLeft()).toBeLessThan(soonMs);
   });
 
@@ -204,20 +204,20 @@ describe('a program and its children are killed', () => {
     const exit = await shell(`echo said; ${family()}`, { timeoutMs });
     expect(exit).toEqual({ code: null, signal: 'SIGKILL', timedOut: true, stdout: 'said\n', stderr: '' });
     expect(performance.now() - started).toBeGreaterThanOrEqual(timeoutMs - 1);
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
   });
 
   it('even when it ignores signals', async () => {
     const stubborn = `trap '' TERM INT HUP; sleep ${mark} & while :; do wait; done`;
     const exit = await shell(stubborn, { timeoutMs: 1_000 }); // by then it has set its traps
     expect(exit.signal).toBe('SIGKILL');
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
   });
 
   it('when it exits, so that its children are not awaited', async () => {
     const exit = await shell(`sleep ${mark} & echo done`);
     expect(exit).toMatchObject({ code: 0, stdout: 'done\n', timedOut: false });
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
   });
 
   it('on kill()', async () => {
@@ -227,7 +227,7 @@ describe('a program and its children are killed', () => {
     await until('the family is running', () => marked() >= 5);
     kill();
     expect(await exit).toMatchObject({ signal: 'SIGKILL', timedOut: false });
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
     kill(); // once more does no harm
   });
 
@@ -267,7 +267,7 @@ describe('programs end with the service:', () => {
     await until('the family is running', () => marked() === running);
     await go();
     await service.ended;
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
   });
 
   it.runIf(process.platform === 'linux')('when it is SIGKILLed, the program itself', async () => {
@@ -280,7 +280,7 @@ describe('programs end with the service:', () => {
     await until('the program is running', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
     service.child.kill('SIGKILL');
     await service.ended;
-    await until('nobody is left', () => marked() === 0, soonMs);
+    await until('no process is left', () => marked() === 0, soonMs);
   });
 });
 

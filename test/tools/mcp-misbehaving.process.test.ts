@@ -28,7 +28,7 @@ describe('a server that is down', () => {
       { command: 'sh', args: ['-c', 'echo no license >&2; exit 3'] },
       'ended with exit code 3: no license',
     ],
-    ['an address where nobody listens', { url: 'http://127.0.0.1:1024/mcp' }, 'ECONNREFUSED'],
+    ['an address where nothing listens', { url: 'http://127.0.0.1:1024/mcp' }, 'ECONNREFUSED'],
   ])('is told once, and the tools of the others are offered: %s', async (_what, server, reason) => {
     const open = openTools({ bad: server, good: await good() }, { backOffMs: 0 });
     await until('the other is connected', () => open.said(connected).length === 1);

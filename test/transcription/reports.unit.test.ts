@@ -89,7 +89,7 @@ describe('reports', () => {
     expect(codeOf(() => onSegment(segmentAt(4)))).toBe('engine-failed');
   });
 
-  it('that nobody reads are bounded', async () => {
+  it('that are not read are bounded', async () => {
     const reports = createReports();
     const megabyte = 'x'.repeat(1_048_576);
     let count = 0;

@@ -257,7 +257,7 @@ describe('what is installed', () => {
     expect(made.times).toBe(0);
   });
 
-  it("replaces no file of somebody else, and removes none; a removal waits for nobody's download", async () => {
+  it('replaces no file of somebody else, and removes none; a removal waits for no download of others', async () => {
     const { assets, dataDir, model, path, declare, site, install } = await machine(good(bytes));
     declare('one', { id: 'base', assets: [model], model: 'base' });
     expect(await assets.remove('base', signal)).toBe(false);

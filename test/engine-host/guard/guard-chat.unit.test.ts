@@ -38,7 +38,7 @@ describe('the usage that an engine reports', () => {
     expect(totals).toEqual([12, 20]);
   });
 
-  it('is not asked for where nobody wants it', async () => {
+  it('is not asked for where no one wants it', async () => {
     let asked: unknown;
     await run((onUsage) => (asked = onUsage));
     expect(asked).toBeUndefined();

@@ -26,7 +26,7 @@ const tiny = `
     create: ({ models }, context) => ({
       models: models ?? [{ id: context.instance, local: true }],
       transcribe: async ({ model }) => ({ text: 'transcribed by ' + model, language: null }),
-      // For those that say they chat or speak: nobody asks them to.
+      // For those that say they chat or speak: no one asks them to.
       async *complete() {},
       synthesize: async () => undefined,
       [Symbol.asyncDispose]: async () => context.log.info({}, context.instance + ' has ended'),
@@ -306,7 +306,7 @@ describe('a start is refused', () => {
     );
   });
 
-  it('for a default model that nobody serves, with those that are served', async () => {
+  it('for a default model that no engine serves, with those that are served', async () => {
     const instances = { one: { use: 'tiny', models: [local('a'), local('b')] } };
     expect(await refusal(instances, { defaults: { transcription: 'c' } })).toBe(
       'TRANSCRIBE_MODEL (in the file: transcribeModel): no engine serves the transcription model "c"; known: a, b',

@@ -95,7 +95,7 @@ describe('the memory plan', () => {
     expect(await settled()).toEqual(['enter large', 'enter small']);
   });
 
-  it('unloads nobody while a busy program takes too much anyway', async () => {
+  it('unloads nothing while a busy program takes too much anyway', async () => {
     const { user, settled } = plan();
     const [busy, idle, next] = [user('busy', 60), user('idle', 30), user('next', 50)];
     await Promise.all([busy.enter(), idle.enter()]);
@@ -112,7 +112,7 @@ describe('the memory plan', () => {
     expect(plan().memory.asSeen(500)).toBe(500);
   });
 
-  it('lets nobody in once it is closed, and ends everybody', async () => {
+  it('lets nothing in once it is closed, and ends everything', async () => {
     const { memory, user, settled } = plan();
     void user('busy', 60).enter();
     void user('waiting', 60).enter();

@@ -176,7 +176,7 @@ describe('a resident program', () => {
     expect(await starts()).toHaveLength(1);
   });
 
-  test('is unloaded when nobody has called it for a while, and loaded again', async () => {
+  test('is unloaded when no one has called it for a while, and loaded again', async () => {
     const { all, open } = residents();
     const { resident, starts } = open({ idleUnloadMs: 1 });
     await ask(resident, 'echo');
@@ -313,7 +313,7 @@ describe('a resident program', () => {
     expect(await ask(resident, 'echo')).toEqual({});
   });
 
-  test('may answer questions that nobody has asked: they reach nobody', async () => {
+  test('may answer questions that no one has asked: they reach no one', async () => {
     const { resident } = residents().open();
     expect(await ask(resident, 'strangers')).toBe('mine');
   });
@@ -330,7 +330,7 @@ describe('a resident program', () => {
       expect(await starts()).toHaveLength(1);
     });
 
-    test('is killed when it does not listen and serves nobody else; that is no crash', async () => {
+    test('is killed when it does not listen and serves no one else; that is no crash', async () => {
       const { all, open, logged } = residents();
       const { resident, starts } = open({ modes: ['deaf'] });
       const controller = new AbortController();
@@ -345,7 +345,7 @@ describe('a resident program', () => {
       expect(logged).not.toContain('a loaded model has crashed');
     });
 
-    test('may be answered by its end, if it serves nobody else: that is no crash', async () => {
+    test('may be answered by its end, if it serves no one else: that is no crash', async () => {
       const { all, open, logged } = residents();
       const { resident } = open({ modes: ['rash'] });
       const leave = async () => {
@@ -405,7 +405,7 @@ describe('a resident program', () => {
     await expect.poll(() => pids.some(isAlive)).toBe(false);
   });
 
-  test('ends with the service while it serves its last call, and when nobody has waited for it', async () => {
+  test('ends with the service while it serves its last call, and when no one has waited for it', async () => {
     const { all, open } = residents();
     const replaced = open({ version: 'one' });
     const call = hang(replaced.resident, never);
@@ -500,7 +500,7 @@ describe('two models and memory for one', () => {
     expect(one.resident.state).toBe('unloaded');
   });
 
-  test('a caller that leaves while it waits costs nobody a model', async () => {
+  test('a caller that leaves while it waits costs no one a model', async () => {
     const { open } = residents({ bytes: 1 });
     const [one, other] = [open({ name: 'one' }), open({ name: 'other' })];
     const [working, leaving] = [new AbortController(), new AbortController()];

@@ -96,7 +96,7 @@ describe('the queue', () => {
     expect(events).toEqual(['a starts', 'b starts', 'c starts', 'd starts']);
   });
 
-  it('lets nobody who has just come overtake one who waits', async () => {
+  it('lets no one who has just come overtake one who waits', async () => {
     const { queue, add } = open({ slots: 1, waiting: 5 });
     const first = add('first');
     add('waits');
@@ -279,7 +279,7 @@ describe('a caller that leaves', () => {
     expect(events).toEqual(['a starts', 'b starts']);
   });
 
-  it('after its job has started leaves nobody else behind in the line', async () => {
+  it('after its job has started leaves no one else behind in the line', async () => {
     const { add } = open({ slots: 1, waiting: 2 });
     const [a, b, c] = [add('a'), add('b'), add('c')];
     a.finish();
@@ -393,7 +393,7 @@ describe('callers', () => {
     expect(await Promise.race([quiet.outcome, settle().then(() => 'waits')])).toBe('waits');
   });
 
-  it('that have left already push nobody out', async () => {
+  it('that have left already push no one out', async () => {
     const { queue, addOf } = open({ slots: 1, waiting: 2 });
     const a = [1, 2, 3].map((number) => addOf('a', number));
     const signal = AbortSignal.abort(new Error('gone'));

@@ -71,7 +71,7 @@ function speaks(synthesizer: Synthesizer): void {
       expect(await wav({ language: 'xx' }), 'a language without a voice is only advice').toEqual(english);
       expect(await wav({ voice: 'en', language: 'de' }), 'the voice goes first').toEqual(english);
     }
-    await expect(say({ voice: 'nobody' })).rejects.toMatchObject({ code: 'voice-not-supported' });
+    await expect(say({ voice: 'absent' })).rejects.toMatchObject({ code: 'voice-not-supported' });
     await expect(say({ voice: '--version' })).rejects.toMatchObject({ code: 'voice-not-supported' });
   });
 
@@ -164,7 +164,7 @@ describeWith(['espeak-ng'], 'in line', () => {
     };
     const speak = async (withinMs: number) =>
       speakerWithin(withinMs).speak({ text: sentence.repeat(450), format: 'mp3' }, { signal: noCaller });
-    const keepsItsPlace = (await speak(60_000)).audio[Symbol.asyncIterator](); // as long as nobody reads it
+    const keepsItsPlace = (await speak(60_000)).audio[Symbol.asyncIterator](); // as long as no one reads it
     const refused: unknown = await speak(200).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'overloaded' });
     expect((refused as EngineError).retryAfter).toBeGreaterThanOrEqual(1);
@@ -183,8 +183,8 @@ describeWith(['espeak-ng'], 'a default voice', () => {
   });
 
   it('that does not exist makes startup fail', async () => {
-    await expect(startEspeak('program', 'voice: nobody')).rejects.toThrow(
-      /^engines\.\S+: voice: unknown voice "nobody"; known: \w+, /,
+    await expect(startEspeak('program', 'voice: absent')).rejects.toThrow(
+      /^engines\.\S+: voice: unknown voice "absent"; known: \w+, /,
     );
   });
 });

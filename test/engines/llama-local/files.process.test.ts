@@ -1,4 +1,4 @@
-/** Models that are missing, broken or exchanged: said by the listing, and nobody else is kept from anything. */
+/** Models that are missing, broken or exchanged: said by the listing, and no one else is kept from anything. */
 import { execFileSync } from 'node:child_process';
 import { copyFile, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ describe.skipIf(!hasLibrary)('a model', () => {
   test('that the library cannot load fails its call, and says nothing of the machine', async () => {
     const chat = await startLocalChat();
     const bytes = await readFile(chat.file);
-    bytes.write('lloma', bytes.indexOf('llama')); // an architecture that nobody knows
+    bytes.write('lloma', bytes.indexOf('llama')); // an architecture that no one knows
     await writeFile(chat.file, bytes);
     const answer = await chat.ask('Hello.');
     expect(answer).toMatchObject({ status: 500, code: 'engine-failed' });

@@ -87,7 +87,7 @@ describe('while tools run', () => {
     await expect(reading()).rejects.toBe(gone);
     await heeded.promise;
     expect(sinceLeft()).toBeLessThan(limitMs);
-    deaf.reject(new Error('too late')); // nobody listens, and that is no crash
+    deaf.reject(new Error('too late')); // no one listens, and that is no crash
     expect(provider.calls).toHaveLength(1);
   });
 

@@ -179,7 +179,7 @@ describe('over HTTP', () => {
       ['with keys', withKeys, bearer],
       ['with ALLOW_OPEN', { ALLOW_OPEN: 'true' }, {}],
       ['behind a proxy', { TRUST_PROXY: '1' }, {}],
-    ])('reaches nobody %s', async (_when, env, headers) => {
+    ])('reaches no server %s', async (_when, env, headers) => {
       const { details } = await told(env, headers);
       expect(details).toEqual(['The provider rejected the request.', 'The provider rejected the request.']);
     });

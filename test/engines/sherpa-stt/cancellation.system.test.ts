@@ -6,7 +6,7 @@ import { longRecording, recordingOf, startRecognizers } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-it('ends its program within 2.5 s if nobody else is served; others are served to the end', async () => {
+it('ends its program within 2.5 s if no one else is served; others are served to the end', async () => {
   const models = { words: { code: 'words', isSlow: true } } as const;
   const { transcribe, programs, service } = await startRecognizers({ models, options: { slots: 2 } });
   const short = recordingOf(tonePcm({ words: ['alpha'], rate: 16_000 }));

@@ -91,7 +91,7 @@ describe('words', () => {
     const { events } = await readStream(service.url, { headers: multipartType, body });
     expectGuarantees(events);
     const done = events.flatMap((event) => (event.type === 'transcription.progress' ? [event.processed_ms] : []));
-    expect(done.at(-1)).toBe(90_000); // reports that nobody has read yet are one
+    expect(done.at(-1)).toBe(90_000); // reports that no one has read yet are one
     const segments = events.flatMap((event) => (event.type === 'segment.created' ? [event.segment.text] : []));
     expect(segments.length).toBeGreaterThanOrEqual(6);
     expect(segments.join(' ')).toBe(text);

@@ -20,7 +20,7 @@ it('four at once are all complete', async () => {
   expect(programs()).toHaveLength(1);
 });
 
-it('a slow reader holds up nobody, and nothing is made for it ahead of time', async () => {
+it('a slow reader holds up no one, and nothing is made for it ahead of time', async () => {
   const { say, wav, service } = await startVoices({ options: { slots: 1 }, env: { METRICS_PORT: '0' } });
   const { audio } = await say({ text: textOf(100), format: 'mp3' });
   const reading = audio[Symbol.asyncIterator]();

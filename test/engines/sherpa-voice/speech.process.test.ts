@@ -150,7 +150,7 @@ describe('voices', () => {
     const { wav, say } = await startVoices({ voices: { choir: { speakers: 3 } } });
     const hum = async (voice: string) => Math.round(10 * loudness(await wav({ voice }), 60));
     expect([await hum('choir/hum-0'), await hum('choir/hum-1'), await hum('choir/hum-2')]).toEqual([0, 1, 0]);
-    for (const voice of ['choir', 'choir/hum-3', 'choir/1', 'nobody', '']) {
+    for (const voice of ['choir', 'choir/hum-3', 'choir/1', 'absent', '']) {
       await expect(say({ voice })).rejects.toMatchObject({ code: 'voice-not-supported' });
     }
   });
@@ -171,8 +171,8 @@ describe('voices', () => {
   });
 
   it('that are not there make the start fail, as a default', async () => {
-    await expect(startVoices({ options: { voice: 'nobody' } })).rejects.toThrow(
-      'voice: unknown voice "nobody"; known: spelled',
+    await expect(startVoices({ options: { voice: 'absent' } })).rejects.toThrow(
+      'voice: unknown voice "absent"; known: spelled',
     );
   });
 });

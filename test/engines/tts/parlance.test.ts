@@ -87,5 +87,5 @@ test('another Parlance works under /v1, too, with speed and instructions', async
   expect(await bodyOf(behind.provider.calls[0])).toEqual(asked);
   behind.provider.behave(speaks(pcm(0.5), 'audio/pcm'));
   expect(wavSamples((await speak(front, { format: 'wav' })).bytes).equals(pcm(0.5))).toBe(true);
-  expect((await speak(front, { voice_id: 'nobody' })).problem).toMatchObject({ code: 'voice-not-supported' });
+  expect((await speak(front, { voice_id: 'absent' })).problem).toMatchObject({ code: 'voice-not-supported' });
 });

@@ -63,7 +63,7 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
   });
 
   test('works on one at a time', async () => {
-    await run('mkfifo', [path('pipe.wav')]); // nobody writes into it yet: the program is running
+    await run('mkfifo', [path('pipe.wav')]); // nothing writes into it yet: the program is running
     const lines = [1, 2].map((id) => JSON.stringify({ ...question, id, wavPath: path('pipe.wav') }));
     const busy = { id: 2, error: 'busy' };
     const { received } = await talk(lines, 2, async (answer) => {

@@ -23,7 +23,7 @@ it.each([
   ['without an intent', {}, 'invalid_request', 'intent'],
   ['for a conversation', { model: 'gpt-realtime' }, 'invalid_request', 'intent'],
   ['for a call', { intent, call_id: 'rtc_1' }, 'invalid_request', 'call_id'],
-  ['with an unknown model', { intent, model: 'nobody' }, 'model_not_found', 'model'],
+  ['with an unknown model', { intent, model: 'absent' }, 'model_not_found', 'model'],
   ['with a model that cannot load', { intent, model: 'broken' }, 'engine_failed', null],
 ])('a connection %s is refused', (_what, query, code, param) => {
   const error = errorOf(() => connect({ query }));

@@ -37,7 +37,7 @@ describe('before the upgrade', () => {
     ['?model=gpt-realtime', 400, 'invalid_request'],
     ['?intent=conversation', 400, 'invalid_request'],
     ['?intent=transcription&call_id=rtc_1', 400, 'invalid_request'],
-    ['?intent=transcription&model=nobody', 404, 'model_not_found'],
+    ['?intent=transcription&model=absent', 404, 'model_not_found'],
   ])('/v1/realtime%s answers %i %s', async (query, status, code) => {
     const answer = await connect(query);
     expect([answer.status, answer.error.code]).toEqual([status, code]);

@@ -184,7 +184,7 @@ describe('an event with an error', () => {
     ],
     [
       'an unknown model',
-      update({ transcription: { model: 'nobody' } }),
+      update({ transcription: { model: 'absent' } }),
       'model_not_found',
       'session.audio.input.transcription.model',
     ],

@@ -62,7 +62,7 @@ test.each<[string, Behavior, EngineErrorCode, boolean]>([
     'provider-bad-response',
     false,
   ],
-  ['a 100 that nobody has asked for', says('HTTP/1.1 100 Continue\r\n\r\n'), 'provider-bad-response', false],
+  ['a 100 that no one has asked for', says('HTTP/1.1 100 Continue\r\n\r\n'), 'provider-bad-response', false],
   ['a 102 without an end', says('HTTP/1.1 102 Processing\r\n\r\n'.repeat(200)), 'provider-bad-response', false],
   [
     'a head that is too long',
