@@ -157,10 +157,7 @@ function spokenOf(
     words: parts.flatMap(({ words }) => words),
   };
   if (spans)
-    return labeled(
-      transcript,
-      spans.map(([startMs, endMs, speaker]) => ({ startMs, endMs, speaker })),
-    );
+    return labeled(transcript, { spans: spans.map(([startMs, endMs, speaker]) => ({ startMs, endMs, speaker })) });
   return channels ? { ...transcript, turns: turnsOf(segments) } : transcript;
 }
 

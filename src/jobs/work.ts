@@ -88,7 +88,7 @@ async function findWho(work: Work, sound: DecodedRecording, step: Retrying): Pro
     return findSpeakers(requireFinder(model), sound, { ...call, signal, onProgress });
   };
   const found = await step(find, 'engine-timeout');
-  const spans = found.map(({ startMs, endMs, speaker }) => [startMs, endMs, speaker] as const);
+  const spans = found.spans.map(({ startMs, endMs, speaker }) => [startMs, endMs, speaker] as const);
   await step(() => job.update({ spans }));
 }
 

@@ -1,10 +1,18 @@
 /** Finds the speakers of a whole recording. */
-import { EngineError, type Decoded, type SpeakerFinder, type SpeakerSpan } from '../../../engines/contract/index.ts';
+import {
+  EngineError,
+  type Decoded,
+  type FoundSpeakers,
+  type SpeakerFinder,
+  type SpeakerSpan,
+} from '../../../engines/contract/index.ts';
 import { inBody, ProblemError } from '../../contract/problems.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import { lengthOf } from '../../../lib/wav.ts';
 
 export interface Search {
+  /** The names of known speakers, and speech of each. */
+  readonly known?: readonly KnownVoice[];
   readonly minSpeakers?: number | undefined;
   readonly maxSpeakers?: number | undefined;
   readonly signal: AbortSignal;
@@ -31,25 +39,63 @@ export function requireFit({ maxMs = 0 }: Pick<SpeakerFinder, 'maxMs'>, duration
   throw new EngineError('recording-too-long', message);
 }
 
+export interface KnownVoice {
+  readonly name: string;
+  readonly sound: Decoded;
+}
+
+export interface Speakers {
+  /** The speech of each speaker, in order. */
+  readonly spans: readonly SpeakerSpan[];
+  /** The names of the speakers whose voices are known. */
+  readonly names: ReadonlyMap<number, string>;
+}
+
+/** Cosine distance: a voice that is further away is another one. NVIDIA verifies speakers with 0.6. */
+const nearDistance = 0.5;
+
 /**
- * Returns the speech of each speaker, in order. A told number is not the number of clusters: that would keep the clusters
+ * Finds the speakers of a whole recording. A told number is not the number of clusters: that would keep the clusters
  * of noise and merge people instead. It is applied when speakers who hardly speak have been removed. Only if too few are
  * left, the speech is divided into the least number, and one more for each that was removed.
  */
 export async function findSpeakers(
   finder: SpeakerFinder,
   sound: Decoded,
-  { minSpeakers = 1, maxSpeakers, signal, onProgress }: Search,
-): Promise<readonly SpeakerSpan[]> {
+  { minSpeakers = 1, maxSpeakers, known = [], signal, onProgress }: Search,
+): Promise<Speakers> {
   requireFit(finder, lengthOf(sound));
-  const options = { signal, ...(onProgress && { onProgress }) };
+  const options = { signal, references: known.map((one) => one.sound), ...(onProgress && { onProgress }) };
   const found = await finder.find(sound, options);
   const first = foldSpeakers(found.spans, maxSpeakers);
-  if (countOf(first) >= minSpeakers || first.length === 0) return first;
+  const named = (spans: readonly SpeakerSpan[], { distances }: FoundSpeakers) => ({
+    spans,
+    names: namesOf(known, distances, new Set(spans.map(({ speaker }) => speaker))),
+  });
+  if (countOf(first) >= minSpeakers || first.length === 0) return named(first, found);
   const noises = countOf(found.spans) - countOf(first);
-  const { spans } = await finder.find(sound, { ...options, clusters: minSpeakers + noises });
-  const second = foldSpeakers(spans, maxSpeakers);
-  return countOf(second) > countOf(first) ? second : first;
+  const divided = await finder.find(sound, { ...options, clusters: minSpeakers + noises });
+  const second = foldSpeakers(divided.spans, maxSpeakers);
+  return countOf(second) > countOf(first) ? named(second, divided) : named(first, found);
+}
+
+/** The nearest voice gets its name first. A speaker has one name, and nobody is forced onto the nearest one. */
+function namesOf(
+  known: readonly KnownVoice[],
+  distances: FoundSpeakers['distances'],
+  speakers: ReadonlySet<number>,
+): ReadonlyMap<number, string> {
+  const pairs = known.flatMap(({ name }, index) =>
+    [...speakers].map((speaker) => ({ name, speaker, distance: distances[index]?.[speaker] ?? Infinity })),
+  );
+  const names = new Map<number, string>();
+  const given = new Set<string>();
+  for (const { name, speaker, distance } of pairs.sort((a, b) => a.distance - b.distance)) {
+    if (distance > nearDistance || names.has(speaker) || given.has(name)) continue;
+    names.set(speaker, name);
+    given.add(name);
+  }
+  return names;
 }
 
 const countOf = (spans: readonly SpeakerSpan[]): number => new Set(spans.map(({ speaker }) => speaker)).size;

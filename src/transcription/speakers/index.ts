@@ -16,6 +16,7 @@ import type { TranscriptionParameters } from '../parameters.ts';
 import { transcribe, type TranscriptionServices } from '../run.ts';
 import { transcribeChannels } from './channels.ts';
 import { findSpeakers, type Search } from './find.ts';
+import { decodeKnown } from './known.ts';
 import { labeled } from './label.ts';
 import type { SpokenTranscript } from './spoken.ts';
 
@@ -73,7 +74,7 @@ interface SpeakerSearch extends Pick<Search, 'minSpeakers' | 'maxSpeakers'> {
 /** Finds the speakers first: a recording whose speakers cannot be found is not transcribed. */
 async function transcribeWithSpeakers(
   model: ServedModel<'transcription'>,
-  { recording, search, diarize: _here, ...call }: Asked & { readonly search: SpeakerSearch },
+  { recording, search, diarize: _here, knownSpeakers = [], ...call }: Asked & { readonly search: SpeakerSearch },
   { signal, onProgress, onQueued }: TranscriptionOptions,
   services: RequestServices,
 ): Promise<SpokenTranscript> {
@@ -81,15 +82,16 @@ async function transcribeWithSpeakers(
   const sound = await services.decode(recording, { signal });
   const durationMs = lengthOf(sound);
   const report = (ms: number) => onProgress?.(ms, durationMs);
-  const spans = await findSpeakers(finder, sound, {
-    ...{ ...numbers, signal },
+  const known = await decodeKnown(knownSpeakers, recording.path, { decode: services.decode, signal });
+  const speakers = await findSpeakers(finder, sound, {
+    ...{ ...numbers, known, signal },
     onProgress: (fraction) => report((fraction * durationMs) / 2),
   });
   const listener = { signal, onProgress: (ms: number) => report((durationMs + ms) / 2), ...(onQueued && { onQueued }) };
   const timestamps: TimestampKind[] = supports(model, 'segment') ? ['segment', 'word'] : ['word'];
   const request = { ...call, timestamps, gapMs: gapMsIn(sound.gaps, sound) };
   const heard = model.engine.decodes ? recordingOf(sound) : recording;
-  return labeled(await transcribe(model, { ...request, recording: heard }, listener, services), spans);
+  return labeled(await transcribe(model, { ...request, recording: heard }, listener, services), speakers);
 }
 
 /** The whole of a file that the service has decoded. */

@@ -1,5 +1,6 @@
 /** Joins a transcript with the speech of its speakers. */
-import type { SpeakerSpan, SpeakerTurn, Span, Transcript } from '../../../engines/contract/index.ts';
+import type { SpeakerTurn, Span, Transcript } from '../../../engines/contract/index.ts';
+import type { Speakers } from './find.ts';
 import { speakersOf } from './assign.ts';
 import { passagesOf, turnsOf, unitsOf, type SpokenText, type SpokenTranscript } from './spoken.ts';
 
@@ -9,11 +10,14 @@ export interface LabeledTranscript extends SpokenTranscript {
   readonly turns: readonly SpeakerTurn[];
 }
 
-/** `spans` are in order. */
-export function labeled(transcript: Transcript, spans: readonly SpeakerSpan[]): LabeledTranscript {
+/** `spans` are in order; speakers without a name get a letter. */
+export function labeled(
+  transcript: Transcript,
+  { spans, names = new Map() }: Pick<Speakers, 'spans'> & Partial<Speakers>,
+): LabeledTranscript {
   const units = unitsOf(transcript);
   const indexes = speakersOf(units, spans);
-  const labels = labelsOf(indexes);
+  const labels = labelsOf(indexes, names);
   const speakerOf = (unit: number) => labels.get(indexes[unit] ?? 0) ?? 'A';
   const passages = passagesOf(transcript, units, (unit) => indexes[unit] !== indexes[unit - 1]);
   const segments = passages.map(({ first, ...passage }) => ({ ...passage, speaker: speakerOf(first) }));
@@ -23,8 +27,14 @@ export function labeled(transcript: Transcript, spans: readonly SpeakerSpan[]): 
 }
 
 /** A, B and so on, in the order in which the speakers first appear. */
-function labelsOf(speakers: readonly number[]): ReadonlyMap<number, string> {
-  return new Map([...new Set(speakers)].map((speaker, index) => [speaker, letterOf(index)]));
+function labelsOf(speakers: readonly number[], names: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
+  const taken = new Set(names.values());
+  const letters = Iterator.from(allLetters()).filter((letter) => !taken.has(letter));
+  return new Map([...new Set(speakers)].map((speaker) => [speaker, names.get(speaker) ?? letters.next().value ?? '']));
+}
+
+function* allLetters(): Generator<string> {
+  for (let index = 0; ; index += 1) yield letterOf(index);
 }
 
 /** A to Z, then AA. */

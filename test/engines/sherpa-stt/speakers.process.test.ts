@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { create, end } from '../../jobs/support/jobs.ts';
 import { conversation, writeSpeakerModels, type Said, type SpeakerModelOptions } from '../../support/speaker-models.ts';
 import { sdkOf } from '../../openai/support/audio.ts';
+import { wav } from '../../support/tone-model.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { recordingOf, startRecognizers } from './support.ts';
 
@@ -99,6 +100,59 @@ test('/v1 has diarized_json for local models, under the name of OpenAI', async (
   for await (const event of await audio.transcriptions.create({ ...call, stream: true })) events.push(event);
   expect(events.filter(({ type }) => type === 'transcript.text.segment')).toMatchObject(expected);
   expect(events.at(-1)?.type).toBe('transcript.text.done');
+});
+
+describe('known speakers', () => {
+  const dataUrl = (samples: Int16Array) => `data:audio/wav;base64,${recordingOf(samples).toString('base64')}`;
+  const voice = (speaker: number) => dataUrl(conversation([{ speaker, words: ['golf', 'kilo', 'golf'] }]).samples);
+
+  async function ask({ url }: { readonly url: string }, known: Readonly<Record<string, string>>, said = talk) {
+    const form = new FormData();
+    for (const [name, reference] of Object.entries(known)) {
+      form.append('known_speaker_names[]', name);
+      form.append('known_speaker_references[]', reference);
+    }
+    form.set('response_format', 'diarized_json');
+    form.set('file', new File([new Uint8Array(recordingOf(conversation(said).samples))], 'talk.wav'));
+    const answer = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+    return { status: answer.status, body: (await answer.json()) as TranscriptionDiarized };
+  }
+
+  test('are named, and strangers are not, in 20 of 20 cases, and nothing of them is left', async () => {
+    const { service } = await start();
+    const people = ['Ada', 'Bob', '<b>Eve</b>', 'Stranger'];
+    for (let subset = 0; subset < 20; subset += 1) {
+      const isKnown = (speaker: number) => ((subset * 7) & (1 << speaker)) > 0 || subset === speaker;
+      const known = people.flatMap((name, speaker) => (isKnown(speaker) ? [[name, voice(speaker)] as const] : []));
+      const { body } = await ask(service, Object.fromEntries(known));
+      const letters = ['A', 'B', 'C'];
+      const labels = new Map<number, string>();
+      for (const { speaker } of talk) {
+        const label = isKnown(speaker)
+          ? people[speaker]!
+          : letters[[...labels.keys()].filter((one) => !isKnown(one)).length]!;
+        if (!labels.has(speaker)) labels.set(speaker, label);
+      }
+      expect(body.segments.map(({ speaker }) => speaker)).toEqual(talk.map(({ speaker }) => labels.get(speaker)));
+    }
+    await expect.poll(() => service.leftovers()).toEqual([]);
+  });
+
+  test.each([
+    ['no sound', `data:audio/wav;base64,${Buffer.from('no sound').toString('base64')}`],
+    ['cut in its header', `data:audio/wav;base64,${recordingOf(new Int16Array(0)).subarray(0, 30).toString('base64')}`],
+    ['silent', dataUrl(new Int16Array(32_000))],
+    ['too short', dataUrl(conversation([{ speaker: 0, words: ['golf'], pause: 0 }], 0).samples)],
+    [
+      'too long',
+      `data:audio/wav;base64,${wav(new Int16Array(31 * 8_000).fill(500), { rate: 8_000, channels: 1 }).toString('base64')}`,
+    ],
+  ])('a reference that is %s is rejected', async (_what, reference) => {
+    const { service } = await start();
+    const { status, body } = await ask(service, { Ada: reference });
+    expect(body).toMatchObject({ error: { param: 'known_speaker_references' } });
+    expect(status).toBe(400);
+  });
 });
 
 test('silence has no turns', async () => {

@@ -61,19 +61,31 @@ describe('findSpeakers', () => {
 
   test('a number that fits changes nothing', async () => {
     const { asked, finder } = finderOf(two);
-    expect(await findSpeakers(finder, sound, { minSpeakers: 2, maxSpeakers: 2, signal })).toEqual(two);
+    expect((await findSpeakers(finder, sound, { minSpeakers: 2, maxSpeakers: 2, signal })).spans).toEqual(two);
     expect(asked).toEqual([undefined]);
   });
 
   test('divides the speech if there are too few, with room for what is removed', async () => {
     const { asked, finder } = finderOf([span(0, 0, 5_000), span(0, 6_000, 5_000), span(1, 12_000, 500)], [...two, span(2, 12_000, 500)]); // prettier-ignore
-    expect(labels(await findSpeakers(finder, sound, { minSpeakers: 2, signal }))).toEqual([0, 1]);
+    expect(labels((await findSpeakers(finder, sound, { minSpeakers: 2, signal })).spans)).toEqual([0, 1]);
     expect(asked).toEqual([undefined, 3]);
   });
 
   test('keeps what it has found if dividing finds no more', async () => {
     const { finder } = finderOf(two, [span(3, 0, 11_000), span(4, 12_000, 400)]);
-    expect(await findSpeakers(finder, sound, { minSpeakers: 5, signal })).toEqual(two);
+    expect((await findSpeakers(finder, sound, { minSpeakers: 5, signal })).spans).toEqual(two);
+  });
+
+  test('gives each name to the nearest voice that is near enough, and each speaker one name', async () => {
+    const namesWith = async (...distances: number[][]) => {
+      const finder: SpeakerFinder = { maxMs: minute, find: () => Promise.resolve({ spans: two, distances }) };
+      const known = ['Ada', 'Bob'].map((name) => ({ name, sound }));
+      return Object.fromEntries((await findSpeakers(finder, sound, { known, signal })).names);
+    };
+    expect(await namesWith([0.1, 0.9], [0.8, 0.2])).toEqual({ 0: 'Ada', 1: 'Bob' });
+    expect(await namesWith([0.3, 0.9], [0.2, 0.9])).toEqual({ 0: 'Bob' });
+    expect(await namesWith([0.51, 0.6], [2, 2])).toEqual({});
+    expect(await namesWith([0.5, 0.4], [0.1, 0.9])).toEqual({ 0: 'Bob', 1: 'Ada' });
   });
 
   test('rejects a recording that is too long, with the hours that fit', async () => {

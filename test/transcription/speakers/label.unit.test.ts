@@ -45,7 +45,7 @@ describe('speakersOf', () => {
         const found = speakersOf(words, spans);
         expect(found).toHaveLength(words.length);
         expect(found.every((speaker) => spans.some((one) => one.speaker === speaker))).toBe(true);
-        const { turns, segments, text } = labeled(transcriptOf(words), spans);
+        const { turns, segments, text } = labeled(transcriptOf(words), { spans });
         expect(segments.map((segment) => segment.text).join(' ')).toBe(text);
         for (const [index, turn] of turns.entries()) {
           expect(turn.endMs).toBeGreaterThanOrEqual(turn.startMs);
@@ -65,15 +65,28 @@ describe('labeled', () => {
       word(1_600, 2_000, 'you'),
     ];
     const transcript = { ...transcriptOf(words), text: 'Hello there. – Hi! You?'.replace('You', 'you') };
-    const { segments, turns, words: spoken } = labeled(transcript, [span(5, 0, 1_050), span(2, 1_080, 2_100)]);
+    const {
+      segments,
+      turns,
+      words: spoken,
+    } = labeled(transcript, { spans: [span(5, 0, 1_050), span(2, 1_080, 2_100)] });
     expect(segments.map(({ speaker, text }) => [speaker, text])).toEqual([['A', 'Hello there. –'], ['B', 'Hi! you?']]); // prettier-ignore
     expect(spoken?.map(({ speaker }) => speaker)).toEqual(['A', 'A', 'B', 'B']);
     expect(turns.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([[0, 1_050], [1_080, 2_100]]); // prettier-ignore
   });
 
   test('words without any speech have one speaker, and silence has no turn', () => {
-    expect(labeled(transcriptOf([word(0, 400)]), []).turns).toMatchObject([{ speaker: 'A' }]);
-    expect(labeled({ text: '', language: null, segments: [], words: [] }, [span(0, 0, 9_000)]).turns).toEqual([]);
+    expect(labeled(transcriptOf([word(0, 400)]), { spans: [] }).turns).toMatchObject([{ speaker: 'A' }]);
+    expect(
+      labeled({ text: '', language: null, segments: [], words: [] }, { spans: [span(0, 0, 9_000)] }).turns,
+    ).toEqual([]);
+  });
+
+  test('a known speaker has a name, and no letter is the name of another', () => {
+    const words = [0, 1, 2].map((n) => word(n * 1_000, n * 1_000 + 800));
+    const spans = [0, 1, 2].map((n) => span(n, n * 1_000, n * 1_000 + 800));
+    const names = new Map([[1, 'A']]);
+    expect(labeled(transcriptOf(words), { spans, names }).turns.map(({ speaker }) => speaker)).toEqual(['B', 'A', 'C']);
   });
 
   test('after Z comes AA', () => {
