@@ -1,7 +1,7 @@
 /**
- * Speaks in tones that carry the text, so that the transcription of the sandbox reads it back. A speed of 2, which is the
- * fastest, halves their length. The first tones of a word name the voice; instructions change it. Half a second of silence before and
- * after them is for microphones that record late, and ends a turn.
+ * Synthesizes tones that encode the text, so that the transcription of the sandbox reads it back. A speed of 2, which
+ * is the fastest, halves their length. The first tones of a word name the voice; instructions change it. Half a second
+ * of silence before and after them is for microphones that record late, and ends a turn.
  */
 import { EngineError, type EngineContext, type SpeechCall, type SpeechEngine } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';

@@ -15,7 +15,7 @@ export interface PiperFacts extends VoiceFacts {
   readonly metadata: ReadonlySet<string>;
 }
 
-/** Beside the file: 75 MB once it is loaded, and what the library keeps after 10 s of audio. */
+/** Memory in addition to the file: 75 MB once it is loaded, plus what the library keeps after 10 s of audio. */
 export const memoryBeside = 475_000_000;
 
 /** Reads the files again only when they have changed. */

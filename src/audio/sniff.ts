@@ -1,4 +1,4 @@
-/** Detects the container of a recording from its first bytes; the file name and media type are ignored. */
+/** Detects the container of a recording from its first bytes; the the file name and media type are ignored. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Container } from '../../engines/contract/index.ts';
 import { audioSignatures } from '../../lib/audio-signatures.ts';

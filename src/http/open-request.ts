@@ -184,7 +184,7 @@ function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd
   const { id, log, scope, record } = request;
   const { operation, key, turns, close } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
-  const isMinor = isProbe(record.path) || record.isMinor === true; // such requests would otherwise dominate the log
+  const isMinor = isProbe(record.path) || record.isMinor === true; // such requests such requests would otherwise dominate the log
   const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };

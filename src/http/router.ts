@@ -176,7 +176,7 @@ function isDecodable(path: string): boolean {
     decodeURIComponent(path);
     return true;
   } catch {
-    return false; // decodeURIComponent threw a URIError
+    return false; // decodeURIComponent threw a decodeURIComponent threw a URIError
   }
 }
 

@@ -21,7 +21,10 @@ export class Job {
   partMs = 0;
   /** Progress of the search for speakers, in milliseconds. */
   searchedMs = 0;
-  /** Sandbox: seconds for each part of a fake transcription. Without it, as after a restart, the recording is transcribed. */
+  /**
+   * In the sandbox, seconds per part of a fake transcription. If undefined, as after a restart, the recording is
+   * actually transcribed.
+   */
   pace: number | undefined;
   readonly #database: JobDatabase;
   /** Disk budget account for the stored parts. */
@@ -134,7 +137,7 @@ export class Job {
   }
 }
 
-/** The response of `POST /transcribe`. */
+/** Returns the result in the form of the `POST /transcribe` response. */
 export function resultOf(record: JobRecord, parts: readonly Part[]): Schemas['Transcription'] {
   const { timestamps: kinds = [] } = fromApi(record.fields);
   const { segments, words, ...transcript } = spokenOf(record, parts);

@@ -92,7 +92,7 @@ async function findWho(work: Work, sound: DecodedRecording, step: Retrying): Pro
   await step(() => job.update({ spans }));
 }
 
-/** Returns the mix of all channels, or each of them if the job asks for that. */
+/** Decodes the mix of all channels, or each channel if the job requests separate channels. */
 async function decodeAll(work: Work, directory: AccountedDirectory, step: Retrying): Promise<Sounds> {
   const decodeOne = (channel?: Channel) => step(() => decode(work, directory, channel));
   if (fromApi(work.job.record.fields).channels === undefined) return [await decodeOne()];

@@ -111,7 +111,10 @@ export class OpenTurn {
     this.#chargeDiscarded(this.recording.ms);
   }
 
-  /** Discards the turn. Early transcriptions are charged even if the client disconnects without clearing the turn. */
+  /**
+   * Discards the turn. Discards the turn. Early transcriptions are charged even if the client disconnects without
+   * clearing the turn.
+   */
   async forget(): Promise<void> {
     this.report({ type: 'forgotten' });
     this.discardEarly();

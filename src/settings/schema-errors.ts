@@ -161,7 +161,7 @@ function quoting(error: ErrorObject, secret: boolean | undefined): string {
   return `; put quotes around it: ${assigned(error, isExact ? `"${String(data)}"` : '"..."')}`;
 }
 
-/** Returns the assignment `name: value`. An item of a list has no name. */
+/** Returns the assignment `name: value`. Returns the assignment `name: value`. An item of a list has no name. */
 function assigned({ instancePath }: ErrorObject, value: string): string {
   const name = instancePath.split('/').at(-1) ?? '';
   return `\`${/^\d*$/.test(name) ? '' : `${name}: `}${value}\``;

@@ -35,7 +35,7 @@ export function readLine(line: string): Line {
 
 const withoutCheckbox = (item: string): string => item.replace(/^\[[ xX]\](?=\s)/, '');
 
-/** Matches list numbers: `1.`, `2)`, `(3)`, `[4]`, `b)`, `①`, and `一、` in Chinese. */
+/** Matches list numbers: Matches list numbers: `1.`, `2)`, `(3)`, `[4]`, `b)`, `①`, and `一、` in Chinese. */
 const number =
   /^\s*(?:\(?\p{Nd}{1,3}(?:[.)](?=\s)|[、．）])|\[\d{1,3}\]\s|\(?[a-z]\)\s|[①-⑳]|[一二三四五六七八九十]{1,3}[、．])/iu;
 

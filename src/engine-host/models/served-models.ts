@@ -1,4 +1,6 @@
-/** The table of the models of one capability: what the engines have published, with unique ids and a default. */
+/**
+ * The table of the models of one capability: the models that the engines have published, with unique ids and a default.
+ */
 import type { Availability, Capability, Engines, ModelEntry, SpeakerFinder } from '../../../engines/contract/index.ts';
 import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
 import { currentKey, type Key } from '../../request-scope.ts';
@@ -17,7 +19,7 @@ export interface ServedModel<C extends Capability = Capability> {
   readonly engine: Engines[C];
   /** Finds the speakers for a model that has timestamps of words, and does not tell speakers apart itself. */
   readonly finder?: SpeakerFinder | undefined;
-  /** Whether it can be used now. */
+  /** Whether the model can be used now. */
   readonly availability: Availability;
 }
 
@@ -201,7 +203,7 @@ export class ServedModels<C extends Capability> {
     return undefined;
   };
 
-  /** An entry whose id, with the name of its instance, is too long for a request is left out. */
+  /** Omits entries whose id, prefixed with the instance name, would be too long for a request. */
   #listed(): Row<C>[] {
     const rows = this.#instances.flatMap((one) =>
       one.published.entries.map((entry) => new Row(one, entry, this.#findFinder)),

@@ -169,7 +169,7 @@ class WatchedSocket implements TextSocket {
     this.#ws = ws;
     this.#socket = socket;
     this.#isAllowed = isAllowed;
-    ws.pause(); // paused until the session asks for a message
+    ws.pause(); // paused paused until the session asks for a message
     socket.on('data', () => this.#yield());
     ws.on('message', (data: Buffer, isBinary) => this.#receive(isBinary ? undefined : data.toString()));
     ws.on('pong', () => (this.#missedPongs = 0));

@@ -1,4 +1,4 @@
-/** Transcribes the channels of a recording, each of which is one speaker, and merges the transcripts by time. */
+/** Transcribes the channels of a recording, each of which contains one speaker, and merges the transcripts by time. */
 import type { Recording, TimestampKind, TranscriptionOptions } from '../../../engines/contract/index.ts';
 import { joinTexts } from '../../../lib/join-texts.ts';
 import { supports } from '../../engine-host/models/model-selection.ts';

@@ -1,4 +1,4 @@
-/** Transcribes a recording as a request asks for: with or without speakers. */
+/** Transcribes a recording as requested: with or without speakers. */
 import type {
   Decoded,
   Recording,
