@@ -4,6 +4,7 @@ import { readScript, type Script } from './script.ts';
 
 export interface Options {
   readonly answers?: readonly Answer[];
+  readonly recordings?: string;
 }
 
 interface Answer {
@@ -16,6 +17,12 @@ interface Answer {
 export const optionsSchema = {
   type: 'object',
   properties: {
+    recordings: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Transcription: a folder with recordings of your own. Beside each lies its transcript, with the same name and the ending .vtt, .srt or .txt.',
+    },
     answers: {
       type: 'array',
       description:

@@ -1,12 +1,13 @@
 /**
- * Decodes the recording as any local engine does, and reads the speech of the sandbox in it. Any other sound becomes a
- * fixed sentence, whose segments and words share the duration in proportion to their length; silence is "". A
+ * Decodes the recording as any local engine does, and reads the speech of the sandbox in it. A recording of the user has
+ * the transcript that lies beside it. Any other sound becomes a fixed sentence, whose segments and words share the duration in proportion to their length; silence is "". A
  * translation of another sound is the English sentence. The prompt, keywords and temperature have no effect. A spoken
  * line `fail: CODE` makes the transcription fail.
  */
 import {
   EngineError,
   type EngineContext,
+  type Span,
   type TimedText,
   type TranscriptionEngine,
   type TranscriptionOptions,
@@ -16,6 +17,8 @@ import { lengthOf, readSlice } from '../../lib/wav.ts';
 import { readSpeech, type Transcribed } from './read-speech.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
+import type { Options } from './options.ts';
+import { readRecordings, type Line } from './recordings.ts';
 import { readScript } from './script.ts';
 
 const supports = ['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate'] as const;
@@ -26,11 +29,12 @@ const waiting = 64;
 
 export const transcription = defineSandbox('transcription', createListener);
 
-function createListener(context: EngineContext): TranscriptionEngine {
+function createListener(context: EngineContext, { recordings }: Options): TranscriptionEngine {
   const { models, modelOf } = serveSandbox('sandbox-transcribe', {
     supports,
     languages: languages.map(({ code }) => code),
   });
+  const find = recordings === undefined ? () => undefined : readRecordings(context.resolve(recordings));
   const queue = context.queue({ slots: context.cores, waiting });
   return {
     models,
@@ -41,10 +45,17 @@ function createListener(context: EngineContext): TranscriptionEngine {
       const totalMs = modelOf(call.model).isSlow ? slowMs : 0;
       const { durationMs, transcribed } = await queue.run(async () => {
         const sound = await context.decode(call.recording, { signal });
-        return { durationMs: lengthOf(sound), transcribed: await readSpeech(() => readSlice(sound), signal) };
+        const durationMs = lengthOf(sound);
+        const lines = await find(call.recording);
+        if (lines) return { durationMs, transcribed: { ...placeLines(lines, durationMs), language: null } };
+        return { durationMs, transcribed: await readSpeech(() => readSlice(sound), signal) };
       }, options);
+      const { segments: madeUp } = call.translate ? languageFor('en') : spoken;
       const { text, language, segments, words } = transcribed ?? {
-        ...madeUp(call.translate ? languageFor('en') : spoken, durationMs),
+        ...placeLines(
+          madeUp.map((part) => ({ text: part })),
+          durationMs,
+        ),
         language: spoken.code,
       };
       const { failure } = readScript(text);
@@ -82,28 +93,27 @@ async function report(
   }
 }
 
-function madeUp({ segments }: Language, durationMs: number): Omit<Transcribed, 'language'> {
-  return {
-    text: segments.join(' '),
-    segments: placeTexts(segments, durationMs),
-    words: placeTexts(
-      segments.flatMap((part) => part.split(' ')),
-      durationMs,
-    ),
-  };
+/** Lines without times share the duration. */
+function placeLines(lines: readonly Line[], durationMs: number): Omit<Transcribed, 'language'> {
+  const texts = lines.map(({ text }) => text);
+  const shares = placeTexts(texts, { startMs: 0, endMs: durationMs });
+  const segments = shares.map((share, index) => {
+    const { startMs, endMs, text } = { ...share, ...lines[index] };
+    return { startMs: Math.min(startMs, endMs, durationMs), endMs: Math.min(endMs, durationMs), text };
+  });
+  return { text: texts.join(' '), segments, words: segments.flatMap((one) => placeTexts(one.text.split(' '), one)) };
 }
 
-/** Fills the duration with the texts, in proportion to their letters. */
-function placeTexts(texts: readonly string[], durationMs: number): TimedText[] {
+/** Fills the time with the texts, in proportion to their letters. */
+function placeTexts(texts: readonly string[], { startMs, endMs }: Span): TimedText[] {
   const lettersIn = (text: string) => text.replaceAll(' ', '').length;
   const total = lettersIn(texts.join(''));
+  const timeAfter = (letters: number) => Math.round(startMs + ((endMs - startMs) * letters) / total);
   let letters = 0;
-  let endMs = 0;
   return texts.map((text) => {
-    const startMs = endMs;
+    const begin = timeAfter(letters);
     letters += lettersIn(text);
-    endMs = Math.round((durationMs * letters) / total);
-    return { startMs, endMs, text };
+    return { startMs: begin, endMs: timeAfter(letters), text };
   });
 }
 

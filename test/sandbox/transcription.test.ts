@@ -82,9 +82,9 @@ describe('the sandbox', () => {
     ]);
     expect(events).toEqual(segments?.flatMap((segment) => [segment, segment.endMs]));
     expect(words?.slice(0, 3)).toEqual([
-      { startMs: 0, endMs: 103, text: 'The' },
-      { startMs: 103, endMs: 345, text: 'sandbox' },
-      { startMs: 345, endMs: 448, text: 'has' },
+      { startMs: 0, endMs: 104, text: 'The' },
+      { startMs: 104, endMs: 345, text: 'sandbox' },
+      { startMs: 345, endMs: 449, text: 'has' },
     ]);
     expect(words?.map(({ text }) => text).join(' ')).toBe('The sandbox has heard a recording.');
   });
