@@ -27,7 +27,11 @@ async function transcribe(path: string, sound: Uint8Array, fields: Readonly<Reco
   const body = new FormData();
   body.set('file', new File([Buffer.from(sound)], 'memo'));
   for (const [name, value] of Object.entries(fields)) body.set(name, value);
-  return (await sandbox.api.send('POST', path, { body })).body as { text: string; language?: string };
+  return (await sandbox.api.send('POST', path, { body })).body as {
+    text: string;
+    language?: string;
+    words?: { start_ms: number; end_ms: number }[];
+  };
 }
 
 /** G.711. */
@@ -54,6 +58,23 @@ describe('the same text comes back', () => {
       const spoken = await speak('/v1/audio/speech', request);
       const sound = format === 'pcm' ? asWav(spoken) : spoken;
       expect((await transcribe('/v1/audio/transcriptions', sound, { model: 'whisper-1' })).text).toBe(input);
+    }
+  });
+
+  it('with times of words within 60 ms of those of the sound itself, in every format', async () => {
+    const timesIn = async (format: string) => {
+      const sound = await speak('/api/v1/tts', { text: sentences[0], format });
+      const { words = [] } = await transcribe('/api/v1/transcribe', sound, { timestamps: 'word' });
+      // MP3 has the delay of its encoder, by which all of the sound is late: 67 ms.
+      const delay = format === 'mp3' ? 67 : 0;
+      return words.flatMap(({ start_ms, end_ms }) => [start_ms - delay, end_ms - delay]);
+    };
+    const exact = await timesIn('wav');
+    expect(exact).toHaveLength(2 * 9);
+    for (const format of ['mp3', 'ogg']) {
+      const times = await timesIn(format);
+      expect(times).toHaveLength(exact.length);
+      for (const [index, ms] of times.entries()) expect(Math.abs(ms - exact[index]!)).toBeLessThanOrEqual(60);
     }
   });
 
