@@ -117,14 +117,9 @@ async function openSandbox(directory: string, options: Options, config?: string)
     },
     next({ times = 1, ...fault }) {
       if (!(times >= 1)) throw new RangeError('times must be at least 1');
-      const values = Object.fromEntries(Object.entries(fault).map(([name, value]) => [name, String(value)]));
-      readFaults(values, true);
-      faults.push({
-        times,
-        prefer: Object.entries(values)
-          .map((pair) => pair.join('='))
-          .join(', '),
-      });
+      const pairs = Object.entries(fault).map(([name, value]) => [name, String(value)] as const);
+      readFaults(Object.fromEntries(pairs), true);
+      faults.push({ times, prefer: pairs.map((pair) => pair.join('=')).join(', ') });
     },
     [Symbol.asyncDispose]: () => (ended ??= end()),
   };

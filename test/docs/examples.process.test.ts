@@ -19,7 +19,13 @@ function examplesOf(path: string): (readonly [string, string])[] {
 }
 
 it('the examples in the doc comments of the public types compile', async () => {
-  const sources = ['src/index.ts', 'src/service.ts', ...sourcesIn('src/client'), ...sourcesIn('engines/contract')];
+  const sources = [
+    'src/index.ts',
+    'src/service.ts',
+    'src/sandbox/index.ts',
+    ...sourcesIn('src/client'),
+    ...sourcesIn('engines/contract'),
+  ];
   const examples = sources.flatMap(examplesOf);
   expect(examples.length).toBeGreaterThan(10);
   expect(await typeErrors(Object.fromEntries(examples))).toEqual([]);

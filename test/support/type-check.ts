@@ -9,6 +9,7 @@ const home = resolve(import.meta.dirname, '../..');
 const paths = {
   '@parlance/server': [join(home, 'src/index.ts')],
   '@parlance/server/client': [join(home, 'src/client/index.ts')],
+  '@parlance/server/sandbox': [join(home, 'src/sandbox/index.ts')],
   '@parlance/server/engine': [join(home, 'engines/contract/index.ts')],
 };
 
