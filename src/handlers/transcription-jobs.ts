@@ -5,7 +5,7 @@ import { toSrt, toVtt } from '../../lib/subtitles.ts';
 import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, requireTranscription } from '../transcription/run.ts';
 import { currentReader } from '../jobs/store.ts';
-import { requireFinder } from '../transcription/speakers/find.ts';
+import { requireFileFit, requireFinder } from '../transcription/speakers/find.ts';
 import type { Services } from './dependencies.ts';
 
 /** Checks before the upload whether a job can be accepted. */
@@ -19,7 +19,7 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
   const { jobs, linkTo } = services;
   const { file, model: named, ...fields } = body;
   const { model, call } = chooseTranscriptionModel(services, named, fromApi(fields));
-  if (call.diarize) requireFinder(model);
+  if (call.diarize) await requireFileFit(requireFinder(model), file);
   const pace = services.sandbox ? preferenceOf(headers.Prefer, 'pace') : undefined;
   const { id } = await jobs.accept(file, { requestId, model: model.id, fields }, signal, pace);
   return answer({

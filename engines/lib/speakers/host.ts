@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { toFloats } from '../../../lib/samples.ts';
-import { sampleRate, samplesOf, type WavSlice } from '../../../lib/wav.ts';
+import { lengthOf, readSlice, sampleRate, samplesPerMs, type WavSlice } from '../../../lib/wav.ts';
 import { serveQuestions, type Question } from '../host-program/host-program.ts';
 import { loadLibrary } from '../sherpa/program.ts';
 
@@ -78,12 +78,12 @@ await find(
 serveQuestions(async (question, { say, signal }) => {
   signal.addEventListener('abort', () => process.exit(0)); // the library cannot be stopped
   const { references, ...slice } = question as Question & HostQuestion;
-  let samples = toFloats(await samplesOf(slice));
+  let samples = await floatsOf(slice);
   const turns = await find(samples, slice, (progress) => say({ progress } satisfies HostProgress));
   const spans = turns.map(({ start, end, speaker }) => [msOf(start), msOf(end), speaker] as const);
   for (let at = 0; at < spans.length; at += batch) say({ spans: spans.slice(at, at + batch) } satisfies HostSpans);
   if (references.length === 0) return { distances: [] };
-  samples = toFloats(await samplesOf(slice));
+  samples = await floatsOf(slice);
   const extractor = new SpeakerEmbeddingExtractor({ model: embedding, ...model });
   const voiceOf = (sound: Float32Array) => {
     const stream = extractor.createStream();
@@ -95,11 +95,22 @@ serveQuestions(async (question, { say, signal }) => {
   const voices = Array.from({ length: count }, (_, speaker) => voiceOf(speechOf(samples, turns, speaker)));
   const distances: number[][] = [];
   for (const reference of references) {
-    const known = voiceOf(toFloats(await samplesOf(reference)));
+    const known = voiceOf(await floatsOf(reference));
     distances.push(voices.map((voice) => distance(known, voice)));
   }
   return { distances };
 });
+
+/** Without a copy of the whole. */
+async function floatsOf(slice: WavSlice): Promise<Float32Array> {
+  const floats = new Float32Array(lengthOf(slice) * samplesPerMs);
+  let read = 0;
+  for await (const samples of readSlice(slice)) {
+    floats.set(toFloats(samples), read);
+    read += samples.length;
+  }
+  return floats;
+}
 
 /** Frees the samples once the library has copied them. */
 async function find(

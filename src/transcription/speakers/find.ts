@@ -1,14 +1,16 @@
 /** Finds the speakers of a whole recording. */
+import { open } from 'node:fs/promises';
 import {
   EngineError,
   type Decoded,
   type FoundSpeakers,
+  type Recording,
   type SpeakerFinder,
   type SpeakerSpan,
 } from '../../../engines/contract/index.ts';
 import { inBody, ProblemError } from '../../contract/problems.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
-import { lengthOf } from '../../../lib/wav.ts';
+import { findWavSamples, lengthOf } from '../../../lib/wav.ts';
 
 export interface Search {
   /** The names of known speakers, and speech of each. */
@@ -29,6 +31,13 @@ export function requireFinder({ id, finder }: ServedModel<'transcription'>): Spe
   const detail = `The model "${id}" tells speakers apart only within one part of a long recording.`;
   const blame = inBody('/diarize', 'must be something that the model supports');
   throw new ProblemError('parameter-not-supported', detail, blame);
+}
+
+/** Throws as `requireFit` does, if the header of a WAV file tells its length. */
+export async function requireFileFit(finder: SpeakerFinder, { path }: Pick<Recording, 'path'>): Promise<void> {
+  await using file = await open(path);
+  const { layout, bytes = 0 } = (await findWavSamples(file)) ?? {};
+  if (layout) requireFit(finder, (1000 * bytes) / (layout.sampleRate * layout.channels * layout.format.bytes));
 }
 
 /** Throws `recording-too-long`, with the hours that fit. */

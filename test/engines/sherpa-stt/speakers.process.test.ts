@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import type { TranscriptionDiarized, TranscriptionStreamEvent } from 'openai/resources/audio/transcriptions';
 import { describe, expect, test } from 'vitest';
-import { create, end } from '../../jobs/support/jobs.ts';
+import { create, end, formOf } from '../../jobs/support/jobs.ts';
 import { conversation, writeSpeakerModels, type Said, type SpeakerModelOptions } from '../../support/speaker-models.ts';
 import { sdkOf } from '../../openai/support/audio.ts';
 import { wav } from '../../support/tone-model.ts';
+import { processesWith } from '../../support/processes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { recordingOf, startRecognizers } from './support.ts';
 
@@ -34,7 +35,7 @@ async function start(models: SpeakerModelOptions = {}, env: Readonly<Record<stri
   });
   const ask = async (said: readonly Said[], fields: Readonly<Record<string, string>> = {}) =>
     (await transcribe(recordingOf(conversation(said).samples), { diarize: 'true', ...fields })) as unknown as Answer;
-  return { transcribe, ask, service };
+  return { transcribe, ask, service, folder };
 }
 
 const talk: readonly Said[] = [
@@ -170,4 +171,27 @@ test.each([
   const answer = await service.api('/transcribe/models');
   expect(((await answer.json()) as { data: { supports: string[] }[] }).data[0]?.supports).not.toContain('diarize');
   expect(await transcribe(recordingOf(new Int16Array(16_000)), { diarize: 'true' })).toMatchObject({ status: 422, code: 'parameter-not-supported' }); // prettier-ignore
+});
+
+test('a job that is too long for the memory is rejected when it is sent, with the hours that fit', async () => {
+  const { service } = await start({}, { MEMORY_BUDGET: '300000000' });
+  const call = { method: 'POST', body: formOf(recordingOf(new Int16Array(20 * 60 * 16_000)), { diarize: 'true' }) };
+  const answer = await service.api('/transcriptions', call);
+  expect(await answer.json()).toMatchObject({ code: 'recording-too-long', detail: expect.stringContaining('up to 0.1 hours') as unknown }); // prettier-ignore
+});
+
+test('a request for speakers fails if their program ends, and the next one does not', async () => {
+  const { ask, folder } = await start();
+  const broken = new AbortController();
+  const watching = (async () => {
+    while (!broken.signal.aborted) {
+      for (const pid of processesWith(folder)) process.kill(Number(pid), 'SIGKILL');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  const answer = await ask(talk);
+  broken.abort();
+  await watching;
+  expect(answer).toMatchObject({ status: 500, code: 'engine-failed' });
+  expect(await ask(talk)).toMatchObject({ status: 200 });
 });
