@@ -123,7 +123,9 @@ describe('the house', () => {
       [],
     );
     expect(
-      offenders((importer, imported) => imported.startsWith('src/client/') && !/^(src\/(client|sandbox)|page)\//.test(importer)),
+      offenders(
+        (importer, imported) => imported.startsWith('src/client/') && !/^(src\/(client|sandbox)|page)\//.test(importer),
+      ),
     ).toEqual([]);
   });
 
