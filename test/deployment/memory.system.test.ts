@@ -43,7 +43,7 @@ async function send({ url }: ChildService, bytes: Buffer): Promise<Answer> {
 describe.skipIf(process.platform !== 'linux')('a service that has just started', () => {
   test('has given back what only its start needed', async () => {
     const service = await startChildService();
-    await expect.poll(() => service.memory().now, { timeout: 10_000 }).toBeLessThan(130e6);
+    await expect.poll(() => service.memory().now, { timeout: 30_000 }).toBeLessThan(145e6); // the start takes up to 190 MB
   });
 });
 
