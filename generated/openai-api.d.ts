@@ -245,7 +245,7 @@ export type components = {
             item_id: string;
             delta: string;
         };
-        /** @description The whole arguments of a call. */
+        /** @description The complete arguments of a call. */
         ArgumentsDoneEvent: {
             /** @enum {string} */
             type: "response.function_call_arguments.done";
@@ -737,7 +737,7 @@ export type components = {
             role: "assistant";
             content: components["schemas"]["OutputText"][];
         };
-        /** @description A model that requests can select. */
+        /** @description A model that a request can select. */
         Model: {
             /** @description Valid for the `model` field of requests. */
             id: string;
@@ -1648,7 +1648,7 @@ export type components = {
             /** @description An id from `GET /audio/voices`, or the name of one of OpenAI's voices. */
             id: string;
         };
-        /** @description Options of a streamed answer. */
+        /** @description Options for a streamed answer. */
         StreamOptions: {
             /** @description Adds a last chunk with the usage and no choices. */
             include_usage?: boolean | null;

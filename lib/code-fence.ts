@@ -1,4 +1,4 @@
-/** Recognizes the fences of code in Markdown, including those in quotes and lists. Pure, in linear time. */
+/** Recognizes Markdown code fences, including those in block quotes and lists. Pure; runs in linear time. */
 
 export interface Fence {
   readonly mark: string;

@@ -47,7 +47,7 @@ function withSymbolsApart(text: string): string {
 
 // --------------------------------------------------------------------------------------------------------- pauses
 
-/** Maximum word length in code points. espeak-ng truncates Thai words from 72 on, Korean ones from 52. */
+/** Maximum word length in code points. espeak-ng truncates Thai words of 72 or more and Korean words of 52 or more. */
 const maxWord = 50;
 
 /** The maximum for letters that are spelled out: the name of `W` alone takes a twentieth of the word buffer. */

@@ -3,8 +3,8 @@ import { Unusable, explained, readText } from '../lib/model-files.ts';
 
 export interface TokenRules {
   /**
-   * Ids below this number must have a symbol; the others have no sound. Defaults to the number of lines if not
-   * specified.
+   * Every id below this number must have a symbol; higher ids represent no speech. Defaults to the number of lines if
+   * not specified.
    */
   readonly size?: number;
   /** The required id of the blank: any, or the last one. Defaults to no required blank if not specified. */

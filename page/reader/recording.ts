@@ -7,7 +7,7 @@ export interface Recording {
   readonly id: string;
   /** File name. */
   readonly title: string;
-  /** The transcript, as far as it is known. */
+  /** The transcript so far. */
   readonly transcript: TimedTranscript;
   /** The job of the service that writes the transcript. */
   readonly job?: string;

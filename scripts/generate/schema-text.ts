@@ -12,7 +12,7 @@ export interface Described {
   readonly items?: Described;
   readonly enum?: readonly (string | number | null)[];
   readonly format?: string;
-  /** `anyOf` with null, which this module folds into one schema. */
+  /** Set by this module when it folds `anyOf` with null into one schema. */
   readonly nullable?: boolean;
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;

@@ -20,8 +20,8 @@ export type FleetSettings = (FrontSettings | { readonly role: 'worker' }) & {
 type FleetRows = Pick<Settings, Extract<keyof Settings, `fleet${string}`>>;
 
 /**
- * Returns undefined without FLEET_URL. Throws a `SettingsError` with one line per mistake. Not part of loading the
- * settings, because the doctor shows the mistakes and the other commands need no fleet.
+ * Returns undefined without FLEET_URL. Throws a `SettingsError` with one line per mistake. Separate from loading the
+ * settings, so that the doctor can list the mistakes and they do not affect commands that need no fleet.
  */
 export function readFleet(settings: FleetRows): FleetSettings | undefined {
   const { fleetUrl: url, fleetRole: role, fleetSecret: secret, fleetAddress: address, fleetListen: listen } = settings;

@@ -65,7 +65,7 @@ async function start({ format, sampleRate }: EncoderJob): Promise<Encoder> {
   return marked(ogg, markOgg);
 }
 
-/** Marks the first bytes of the encoder's output as synthetic. */
+/** Marks the encoder's output as synthetic, by changing its first bytes. */
 function marked(encoder: Encoder, mark: (beginning: Uint8Array) => Uint8Array): Encoder {
   let isMarked = false;
   const markOnce = (bytes: Uint8Array) => {

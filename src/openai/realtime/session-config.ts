@@ -55,7 +55,7 @@ const maxDelay = 64;
 const noHints: TranscriptionUpdate = { model: null, delay: null };
 const modelPointer = '/session/audio/input/transcription/model';
 
-/** Throws the errors of a named model. */
+/** Throws if a named model cannot be used. */
 export function updateConfig(
   config: SessionConfig,
   { audio: { input = {} } = {} }: SessionUpdate,

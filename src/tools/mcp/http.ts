@@ -58,8 +58,8 @@ function isProbe(headers: Headers): boolean {
 }
 
 /**
- * Maps the status of the probe, because an earlier server may answer with any status. The SDK tries its handshake after
- * a 404, but waits after a 202, and gives up after a 500.
+ * Maps the status of the probe, because an older server may answer with any status. The SDK falls back to the handshake
+ * after a 404, but waits after a 202, and gives up after a 500.
  */
 function statusOfProbe(status: number): number {
   return status === 202 || status >= 500 ? 404 : status;
