@@ -36,7 +36,7 @@ const options = {
 
 test('a job that is resumed after a restart keeps its speakers', async () => {
   const dataDir = await temporaryDirectory();
-  let id = '';
+  let id: string;
   {
     using held = holdPart(2);
     await using service = await start(dataDir, options);

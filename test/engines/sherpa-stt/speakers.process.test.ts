@@ -195,3 +195,15 @@ test('a request for speakers fails if their program ends, and the next one does 
   expect(answer).toMatchObject({ status: 500, code: 'engine-failed' });
   expect(await ask(talk)).toMatchObject({ status: 200 });
 });
+
+test('the program ends with a request that is canceled while it searches', async () => {
+  const { service, folder } = await start();
+  const long = Array.from({ length: 55 }, () => talk).flat();
+  const canceled = new AbortController();
+  const body = formOf(recordingOf(conversation(long).samples), { diarize: 'true' });
+  const answer = await service.api('/transcribe/stream', { method: 'POST', body, signal: canceled.signal });
+  for await (const chunk of answer.body!) if (Buffer.from(chunk).includes('transcription.progress')) break;
+  expect(processesWith(folder)).not.toEqual([]);
+  canceled.abort();
+  await expect.poll(() => processesWith(folder), { timeout: 10_000 }).toEqual([]);
+});
