@@ -60,7 +60,7 @@ export interface Speakers {
   readonly names: ReadonlyMap<number, string>;
 }
 
-/** Cosine distance: a voice that is further away is another one. NVIDIA verifies speakers with 0.6. */
+/** Cosine distance: a voice that is further away is another one. Not measured with real voices. */
 const nearDistance = 0.5;
 
 /**
