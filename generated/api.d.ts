@@ -301,7 +301,7 @@ export type paths = {
         put?: never;
         /**
          * Create a clip of a text
-         * @description Converts text to speech with its own URL, for an `<audio>` element. The response is sent with the first bytes, and
+         * @description Converts text to a clip with its own URL, for an `<audio>` element. The response is sent with the first bytes, and
          *     the clip can be played while the rest is still being synthesized. An incomplete clip is deleted if no one reads it
          *     for 15 s, a complete one 10 minutes after its last reader.
          */
@@ -1191,11 +1191,11 @@ export type components = {
              */
             diarize?: components["schemas"]["FormFlag"];
             /**
-             * @description The least number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Includes `diarize`. Models that
+             * @description Minimum number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Implies `diarize`. Models that
              *     distinguish speakers by themselves do not accept it.
              */
             min_speakers?: string;
-            /** @description The greatest number of speakers, 1 to 32. Includes `diarize`. */
+            /** @description Maximum number of speakers, 1 to 32. Implies `diarize`. */
             max_speakers?: string;
         };
         /**
@@ -1298,11 +1298,11 @@ export type components = {
              */
             diarize?: components["schemas"]["FormFlag"];
             /**
-             * @description The least number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Includes `diarize`. Models that
+             * @description Minimum number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Implies `diarize`. Models that
              *     distinguish speakers by themselves do not accept it.
              */
             min_speakers?: string;
-            /** @description The greatest number of speakers, 1 to 32. Includes `diarize`. */
+            /** @description Maximum number of speakers, 1 to 32. Implies `diarize`. */
             max_speakers?: string;
         };
         /** @description The first event of a transcription stream. */

@@ -904,7 +904,7 @@ export type components = {
         };
         /**
          * @description Ends the turn, which is then transcribed. The answer is `input_audio_buffer.committed`, or an `error` with the code
-         *     `input_audio_buffer_commit_empty` if there is less than 100 ms, or no open turn with turn detection.
+         *     `input_audio_buffer_commit_empty` for less than 100 ms or, with turn detection, no open turn.
          */
         RealtimeClientEventInputAudioBufferCommit: {
             /**
@@ -1020,7 +1020,7 @@ export type components = {
             content_index: 0;
             error: components["schemas"]["RealtimeTranscriptionError"];
         };
-        /** @description An event of the client was refused and had no effect, or the session ends. Otherwise the session continues. */
+        /** @description A client event was refused without effect, and the session continues; or the session ends. */
         RealtimeServerEventError: {
             /** @enum {string} */
             type: "error";
@@ -1155,7 +1155,7 @@ export type components = {
             languages?: string[] | null;
             /** @description Text that guides the model. The last 8,192 characters of a longer prompt are used. */
             prompt?: string | null;
-            /** @description Words and names that may occur. Those beyond 200, 64 characters, or 2,000 characters in total have no effect. */
+            /** @description Words and names that may occur. At most 200 of 64 characters each, 2,000 in total; others have no effect. */
             keywords?: string[] | null;
             /** @description Returned as sent, without an effect: a transcript always comes after its turn. */
             delay?: string | null;
@@ -1678,7 +1678,7 @@ export type components = {
             function: components["schemas"]["CalledFunction"];
         };
         /**
-         * @description Whether the model may call tools: not at all (`none`), if it wants to (`auto`), or it must (`required`).
+         * @description Whether the model calls tools: never (`none`), if it wants to (`auto`), or always (`required`).
          * @enum {string}
          */
         ToolChoiceMode: "none" | "auto" | "required";

@@ -1,8 +1,8 @@
 /** Delays the start of a stream, so that an early failure can still be an HTTP status. */
 
 /**
- * Reads ahead until the first event from the provider, for at most `ms`. Resolves with all events, including those already
- * read; throws if the stream fails before.
+ * Reads ahead until the first event from the provider, for at most `ms`. Resolves with all events, including those
+ * already read; throws if the stream fails first.
  */
 export async function delayStart<Event>(
   events: AsyncGenerator<Event, void, undefined>,

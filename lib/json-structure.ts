@@ -86,7 +86,9 @@ export class JsonStructure {
   }
 }
 
-/** The next quote or the end, or the first of the backslashes directly before it, which decide whether it is escaped. */
+/**
+ * Index of the next quote or of the end, moved back over backslashes directly before it, which may escape the quote.
+ */
 function nextQuote(chunk: Buffer, from: number): number {
   const found = chunk.indexOf(quote, from);
   let i = found === -1 ? chunk.length : found;

@@ -22,7 +22,7 @@ const whisperNames: Readonly<Record<string, string | null>> = {
 /** ISO 639-1 codes of Whisper's languages. */
 export const whisperLanguages: readonly string[] = Object.values(whisperNames).filter((code) => code !== null);
 
-/** ISO 639-3 codes of these two, by name: requests may use these languages, too. */
+/** ISO 639-3 codes of the two nulls above, by name: requests may use these too. */
 const otherCodes: Readonly<Record<string, string>> = { hawaiian: 'haw', cantonese: 'yue' };
 
 /** Codes of Whisper's languages that have none in ISO 639-1. */

@@ -57,9 +57,8 @@ export function mixDown(channels: readonly Float32Array[]): Float32Array {
 const windowSamples = 1024;
 
 /**
- * Replaces the parts of a mix in which opposite phases cancel each other by the loudest of the given channels.
- * Unrelated channels give a mix with the energy of one channel divided by their number; a canceled one is 10 dB below
- * that.
+ * Where opposite phases cancel each other in a mix, replaces it with the loudest of the given channels. Unrelated
+ * channels give a mix with the energy of one channel divided by their number; a canceled one is 10 dB below that.
  */
 export function restoreCanceled<Samples extends Float32Array | Int16Array>(
   mix: Samples,

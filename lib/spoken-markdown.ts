@@ -7,8 +7,8 @@ import { endsOfSentences } from './sentence-ends.ts';
 import { createPieces, type Piece } from './spoken-pieces.ts';
 
 /**
- * The first sentence is spoken as soon as it is complete. Each further piece is long enough for the next one to come in time,
- * and for a text of 3,000 characters to have at most 16.
+ * The first sentence is spoken as soon as it is complete. Each further piece is long enough for the next one to come in
+ * time, and for 3,000 characters to have at most 16 pieces.
  */
 const lengths = { longest: 600, shortest: [0, 24, 48, 96, 192, 250] } as const;
 
@@ -80,7 +80,7 @@ function createLines() {
 
 /** Spans that have both of their marks: code, emphasis, links and brackets. */
 const whole = /(`+|\*+|_+|~~)(?![\s*]).+?\1|\[[^[\]]*\](?:\([^()\s]*\)|(?!\())/g;
-/** Code, a link, the row of a table, a word, emphasis. */
+/** Open code, link, table row, word or emphasis. */
 const unfinished = /[`[]|^\s*\||[.!?]$|(?:^|[^\p{L}\p{N}])(?:[*_]|~~)\S/u;
 
 /** Whether the text ends within a mark. All marks but those of math end with their line. */
@@ -99,8 +99,8 @@ function* sentenceEnds(text: string): Generator<number> {
 }
 
 /**
- * A letter, a word of only consonants, a number of two digits, a short word after a letter ("p. ej."), and words that
- * precede names and nouns. The page has no larger list: after any other abbreviation, the voice pauses.
+ * A letter, a word of only consonants, a number of one or two digits, a short word after a letter ("p. ej."), and words
+ * that precede names and nouns. The page has no larger list: after any other abbreviation, the voice pauses.
  */
 const shortWord =
   /(?:^|[^\p{L}\p{M}\p{N}])(?:[\p{Lu}\p{Ll}]|[b-df-hj-np-tv-xzß]{2,5}|[б-джзк-нп-тф-щ]{2,5}|\p{N}{1,2}|\p{L}\.\s?\p{L}{2,4}|prof|profa|dra|sra|srta|sig|dott|avv|ing|gen|col|sen|gov|rep|rev|hon|capt|messrs|mme|mlle|mevr|uds?|vds?|inkl|exkl|evtl|einschl|insb|allg|geb|mio)$/iu;

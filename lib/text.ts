@@ -26,7 +26,7 @@ const keyLike = /\b(?:sk|pk|rk|gsk|hf|xai|key|bearer|token)[-_: ]+[\w*.-]{8,}/gi
 /** Number of characters that are examined; the rest is dropped. */
 const examined = 65_536;
 
-/** Replaces what looks like a key, including masked keys such as "sk-ab12****wxyz": it has a digit or an asterisk. */
+/** Replaces what looks like a key and has a digit or an asterisk, including masked keys such as "sk-ab12****wxyz". */
 export function maskKeys(text: string): string {
   return text.slice(0, examined).replace(keyLike, (word) => (/[\d*]/.test(word) ? '[key]' : word));
 }

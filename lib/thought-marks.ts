@@ -3,7 +3,7 @@
 /** `<think>...</think>`, the mark of most models. */
 const tags = ['think', 'thinking', 'thought', 'thoughts', 'reason', 'reasoning', 'seed:think'];
 
-/** A message of the format Harmony, whose head may be in the prompt. */
+/** A message in the Harmony format, whose head may be in the prompt. */
 const harmony = (channel: string) =>
   ['', '<|start|>assistant', '<|end|>', '<|end|><|start|>assistant'].map(
     (head) => `${head}<|channel|>${channel}<|message|>`,

@@ -1,6 +1,6 @@
 /**
  * Detects loops of services: a service whose provider is the service itself, directly or through another one. Every
- * request to a provider lists the services that it has passed, and a service that finds its own id rejects it.
+ * request to a provider lists the services it has passed through, and a service that finds its own id rejects it.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -27,7 +27,7 @@ export function readVia(header: string | readonly string[] | undefined): readonl
 
 const none: readonly string[] = [];
 
-/** Returns the header for a request that has passed `chain` and now this service. */
+/** Returns the header for a request that passed through `chain` and this service. */
 export function writeVia(chain: readonly string[], own: string): string {
   return [...chain, own].slice(-maxChainLength).join(', ');
 }

@@ -44,7 +44,7 @@ export interface ToolPart {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Progress from Progress from 0 to 1; undefined if the tool does not report it. */
+  /** Progress from 0 to 1; undefined if the tool does not report it. */
   readonly progress?: number;
   readonly message?: string;
   readonly outcome?: { readonly ok: boolean; readonly text: string; readonly durationMs: number };

@@ -17,8 +17,7 @@ export interface Facts {
 }
 
 /**
- * An answer may sound while it is still being written, and what was said before the microphone failed is still
- * answered.
+ * An answer may play while it is still being written, and what was said before the microphone failed is still answered.
  */
 export function stateOf({ microphone, isMuted, isRecording, isAtWork, isSpeaking }: Facts): HandsFree {
   if (microphone === 'off' || microphone === 'asking') return microphone;

@@ -2,7 +2,7 @@
 import type { ModelEntry } from '../src/client/index.ts';
 
 export interface Language {
-  /** ISO 639-1. */
+  /** ISO 639-1, `haw` or `yue`. */
   readonly code: string;
   readonly name: string;
 }

@@ -74,7 +74,7 @@ export function sizeOf(bytes: number | null): string {
   return megabytes < 1_000 ? `${Math.max(1, Math.round(megabytes))} MB` : `${(megabytes / 1_000).toFixed(1)} GB`;
 }
 
-/** Beside the model, the machine needs some memory itself. */
+/** Besides the models, the system needs some memory. */
 const shareForModels = 0.8;
 
 /** Whether a model fits the memory of the machine; "" if that is unknown, as from an older service. */

@@ -20,7 +20,7 @@ const unsaved = (): Kept => ({ id: newId(), revision: 0, turns: [] });
 
 let current = unsaved();
 
-/** The id of its entry in the list, once it has one. */
+/** The id of the conversation in the list, once it is there. */
 export const openId = signal(current.id);
 export const isOpening = signal(false);
 /** A message for the user about a change by another tab to the conversation on the screen. */

@@ -18,7 +18,7 @@ export class Reading {
   #hasBegun = false;
   #isSpeaking = false;
 
-  /** `id` identifies the button that belongs to it. Ends with the next `stopPlayback`. */
+  /** `id` identifies the button of the reading, which the next `stopPlayback` ends. */
   constructor(id: string, speaker: Speaker = chosen.value) {
     this.#id = id;
     this.#voice = voiceOf(speaker);

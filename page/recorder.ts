@@ -13,7 +13,7 @@ export interface Recording {
   readonly file: Promise<File>;
 }
 
-/** Resolves when the recorder has started: what is said before is lost. Calls back with frames of 20 ms. */
+/** Resolves when the recorder has started: earlier speech is lost. Calls back with frames of 20 ms. */
 export async function record(stream: MediaStream, signal: AbortSignal, onFrame: OnFrame): Promise<Recording> {
   const mimeType = containers.find((type) => MediaRecorder.isTypeSupported(type));
   const recorder = new MediaRecorder(stream, { audioBitsPerSecond: 32_000, ...(mimeType && { mimeType }) });

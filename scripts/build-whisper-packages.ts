@@ -4,7 +4,7 @@
  * best one is loaded at startup. Run it on Debian 12, for glibc 2.35 and later. It takes 15 minutes of processor time;
  * compiled files are kept in build/. Requires npm, tar, cmake, make and g++.
  *
- * node scripts/build-whisper-packages.ts [x64|arm64] [CMAKE OPTION, for example for a cross compiler]...
+ *     node scripts/build-whisper-packages.ts [x64|arm64] [CMAKE OPTION, for example for a cross compiler]...
  */
 import { spawnSync } from 'node:child_process';
 import {

@@ -167,7 +167,7 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   });
   const memory = Math.min(machineMemory(), settings.memoryBudget ?? Infinity);
   const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir, memory });
-  opened.push([jobs, preparations]); // closed first, because they use the engines
+  opened.push([jobs, preparations]); // closed before the engines, which they use
   const items = settings.compatItems ? createItemStore() : undefined;
   opened.push([items]);
   const clientSecrets = createClientSecrets(fleet?.clientSecrets ?? createSecretStore(), keys);

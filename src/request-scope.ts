@@ -94,7 +94,7 @@ export function runInScope<T, Args extends unknown[]>(
 
 /**
  * Returns the scope of work that outlives its request. Its key and budget always reflect the current keys file. A
- * removed key keeps its last state until its owner ends the work.
+ * removed key keeps its last state until the work is ended.
  */
 export function liveScope(
   scope: RequestScope,

@@ -49,8 +49,7 @@ export interface PackagesAsset extends AssetFacts {
   /** Folder with the package.json and the package-lock.json for this platform. */
   readonly manifest: string;
   /**
-   * The installation directory: `NAME-VERSION-DIGEST`. Other directories of the same library next to it are older and
-   * are deleted.
+   * The installation directory: `NAME-VERSION-DIGEST`. Other directories of the same library next to it are deleted.
    */
   readonly directory: string;
   /**
@@ -62,7 +61,7 @@ export interface PackagesAsset extends AssetFacts {
 /** An asset that the engine creates itself, such as a program that is built from source. */
 export interface MadeAsset extends AssetFacts {
   readonly kind: 'made';
-  /** The verb for the work in progress messages. */
+  /** The verb in progress messages. */
   readonly verb: 'building' | 'downloading';
   /** The source of the asset, such as `npm`. */
   readonly source: string;
@@ -98,7 +97,7 @@ export interface AssetGroup {
    * Optional assets, installed after the others when the operator names the group. Defaults to none if not specified.
    */
   readonly extras?: readonly Asset[];
-  /** Display name. Defaults to the titles of the single models in the group, or else of its assets, if not specified. */
+  /** Display name. Defaults to the titles of the group's single models, or else of its assets. */
   readonly title?: string;
   /**
    * A short sentence that says what the group is good for. Defaults to the purpose of the first single model in the

@@ -95,8 +95,8 @@ export interface ChatCall {
    */
   readonly toolChoice?: ToolChoice;
   /**
-   * Further fields of OpenAI's chat completions, as the caller sent them: only `providerFields`. Only for entries
-   * that support `json`. A field that changes the answer is obeyed, or the call fails with `parameter-not-supported`.
+   * Further fields of OpenAI's chat completions, as the caller sent them: only `providerFields`. Only for entries that
+   * support `json`. The engine obeys a field that changes the answer, or rejects with `parameter-not-supported`.
    */
   readonly provider?: Readonly<Record<string, unknown>>;
 }

@@ -158,7 +158,7 @@ export interface EngineContext {
   readonly formats: readonly SpeechFormat[];
   /**
    * Encodes speech as a stream, off the main thread, with backpressure: samples are read no faster than the encoded
-   * audio. Only `wav` waits for the end of the samples, because its header contains the length. Throws
+   * audio is. Only `wav` waits for the end of the samples, because its header contains the length. Throws
    * `format-not-supported` synchronously; failures of `samples` are thrown by the audio's iterator.
    */
   encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
@@ -171,8 +171,8 @@ export interface EngineContext {
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
   /**
    * Replaces the entries that the engine serves, in `Engine.models` or by an earlier call, from the next request on.
-   * Entries that break the contract are left out and named in the log and by the doctor. `failure`: why the engine cannot
-   * list all of its models; its message is in listings, unless the settings name the server of the engine only by
+   * Entries that break the contract are left out and named in the log and by the doctor. `failure`: why the engine
+   * cannot list all of its models; its message is in listings, unless the service only looked for the server by
    * default. Never throws.
    *
    * @example

@@ -10,8 +10,8 @@ export interface Engine {
   readonly models: readonly ModelEntry[];
   /**
    * The assets that can be installed for the engine. The service reads them once, after `create`. An entry lists the
-   * assets that it requires in `needs`: while one of them is missing, the service reports the availability of the entry
-   * itself. Defaults to none if not specified.
+   * assets that it requires in `needs`: while one of them is missing, the service itself sets the availability of the
+   * entry. Defaults to none if not specified.
    */
   readonly assets?: readonly AssetGroup[];
   /**

@@ -5,7 +5,7 @@
  * passes everything else that an engine needs in its `EngineContext`.
  *
  * The service guards every call into an engine. If a function throws something other than an `EngineError`, returns a
- * value that its type does not allow, or exceeds its timeout, only its own entry (`engine-failed`) or its own call
+ * value that its type does not allow, or exceeds its timeout, only that entry (`engine-failed`) or that call
  * (`engine-failed`, `engine-timeout`) fails; the cause is logged. Three things cannot be contained and end the service:
  * an infinite synchronous loop, `process.exit()`, and uncaught exceptions or unhandled rejections (thrown in a timer,
  * in an event listener, or by a promise that is not returned).

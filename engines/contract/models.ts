@@ -83,7 +83,7 @@ export interface ModelEntry {
 
 /** A voice of a speech model. */
 export interface Voice {
-  /** The value of The value of `SpeechCall.voice` in calls. */
+  /** The value of `SpeechCall.voice` in calls. */
   readonly id: string;
   /** Display name. */
   readonly name: string;

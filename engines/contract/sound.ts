@@ -1,4 +1,4 @@
-/** A part of a recording. Whole milliseconds from its start, `startMs` <= `endMs`. */
+/** A part of a recording. Whole milliseconds from its start; `startMs` <= `endMs`. */
 export interface Span {
   readonly startMs: number;
   readonly endMs: number;

@@ -30,7 +30,7 @@ export interface SpeakerOptions {
 export interface SpeakerFinder {
   /**
    * Length in milliseconds of the longest recording that fits into the memory budget; undefined while something is not
-   * installed. Answers from memory.
+   * installed. Does no I/O.
    */
   readonly maxMs: number | undefined;
   /** Rejects with an `EngineError`, or with the signal's reason within 250 ms after an abort. */

@@ -51,7 +51,7 @@ export interface Transcript {
   /** Length of the recording in milliseconds, if known. */
   readonly durationMs?: number;
   /**
-   * Present if the call requested segments; [] for silence. In order of `startMs`, none ends after `durationMs`. Joined
+   * Present if the call requested segments; [] for silence. In order of `startMs`; none ends after `durationMs`. Joined
    * with spaces (if the language has them), the segments are `text`.
    */
   readonly segments?: readonly TimedText[];
@@ -91,7 +91,7 @@ export interface TranscriptionCall {
   readonly prompt?: string;
   /** Sampling temperature, 0 to 1. Only for entries that support `temperature`. */
   readonly temperature?: number;
-  /** Only for entries that support `segment` and `word`. Defaults to none if not specified. */
+  /** Only kinds that the entry supports. Defaults to none if not specified. */
   readonly timestamps?: readonly TimestampKind[];
   /**
    * Words and names that may occur, at most 200 of 64 characters, without line breaks. Only for entries that support
@@ -116,8 +116,8 @@ export interface TranscriptionOptions {
   /** Aborts when the caller disconnects, when the time limit is reached, and at shutdown. */
   readonly signal: AbortSignal;
   /**
-   * For engines that know parts of the transcript before its end: call it with each segment, in order. If these segments
-   * differ from the result, the result takes precedence.
+   * For engines that know parts of the transcript before the call ends: call it with each segment, in order. If these
+   * segments differ from the result, the result takes precedence.
    */
   readonly onSegment?: (segment: TimedText) => void;
   /**
@@ -173,7 +173,7 @@ export interface TranscriptionEngine extends Engine {
    */
   readonly speakers?: SpeakerFinder;
   /**
-   * The engine has the sound of every recording from `context.decode`, and reads no more of the file than is between
+   * The engine gets the audio of every recording from `context.decode`, and reads only the part of the file between
    * `startMs` and `endMs`: the parts of a long recording need no files of their own.
    */
   readonly decodes?: true;

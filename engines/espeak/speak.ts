@@ -18,8 +18,8 @@ const rates = { default: 175, min: 80, max: 450 };
 
 /**
  * Value of `-s`. The duration of some sentences is inversely proportional to it within 7 % (measured with 1.51 and with
- * the package). A few words change more, because pauses change more than words: at speed 2, "yes" takes a third of its
- * normal time.
+ * the package). Very short texts change more, because pauses change more than words: at speed 2, "yes" takes a third of
+ * its normal time.
  */
 function wordsPerMinute(speed: number): number {
   const rate = Math.round(rates.default * speed);

@@ -66,7 +66,7 @@ export function toModel(options: string | ModelOptions): Model {
   };
 }
 
-/** All Whisper servers return timestamps. For other models, the operator must list the features. */
+/** All Whisper servers return timestamps. For other models, the operator must list timestamps. */
 function defaultFeatures(remoteId: string): readonly Feature[] {
   const times = /whisper/i.test(remoteId) ? (['segment', 'word'] as const) : [];
   const hints = remoteId.startsWith('gpt-transcribe') ? (['keywords', 'languages'] as const) : [];

@@ -67,8 +67,8 @@ function createMeasurement(recording: Recording, queue: CallQueue, signal: Abort
 }
 
 /**
- * Falls back to json if the model rejects verbose_json; the model remembers it for later calls. Timestamps need
- * verbose_json: throws `format-not-supported` without it.
+ * Falls back to json if the model rejects verbose_json; later calls then begin with json. Timestamps need verbose_json:
+ * throws `format-not-supported` without it.
  */
 async function requestWithFallback(
   call: TranscriptionCall,

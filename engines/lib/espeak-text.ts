@@ -54,7 +54,7 @@ const maxWord = 50;
 const maxSpelled = 16;
 const spelled = /^(?:[\p{Lu}b-df-hj-np-tv-xz]\.?)+\s*$/u;
 
-/** Maximum clause length in estimated phonemes. espeak-ng truncates from 1,000 phonemes or 300 words on. */
+/** Maximum clause length in estimated phonemes. espeak-ng truncates clauses of 1,000 phonemes or 300 words. */
 const maxClause = 900;
 
 /** Maximum phonemes per character: symbols are read by name, and numbers are long in some languages. */

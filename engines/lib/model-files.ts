@@ -1,4 +1,4 @@
-/** Checks model files without loading them: a broken file would end the program that loads it. */
+/** Checks model files without loading them: a broken file would crash the program that loads it. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -3,7 +3,7 @@
  * neighbors.
  */
 
-/** Milliseconds as a recognizer reports them, if it does. */
+/** Times in milliseconds, if the recognizer reports them. */
 export interface ReportedTimes {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -57,7 +57,7 @@ function share(fromMs: number, limit: number, count: number): PlacedTimes[] {
 /** A start that is earlier than possible by at most this counts as inexact, not as wrong. */
 const inexactMs = 1_000;
 
-/** A part with an inexact start begins with the one before it. */
+/** A part with an inexact start begins when the one before it does. */
 function startsOf(reported: readonly ReportedTimes[], lowMs: number, highMs: number): (number | undefined)[] {
   let before = lowMs;
   return reported.map(({ from, to = -Infinity }) => {

@@ -11,8 +11,8 @@ const tailLines = 20;
 const maxLineLength = 1_048_576;
 
 /**
- * Runs a tool. When stdin closes, the shell kills the tool with all its children, even if this process was killed,
- * because the lock of the target is then free.
+ * Runs a tool. When stdin closes, the shell kills the tool and all its children. This also covers the death of this
+ * process, which frees the lock of the target.
  */
 const killOnStdinClose =
   'exec 3<&0; "$@" </dev/null & tool=$!; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & wait $tool';
@@ -21,8 +21,8 @@ const killOnStdinClose =
 const maxMs = 7 * 24 * 3_600_000;
 
 /**
- * `run` runs a program in it, and rejects with the last lines of its output if it fails. Disposing of it deletes it,
- * unless it has a key and the signal has aborted.
+ * `run` runs a program in the directory, and rejects with the last lines of output on failure. Disposal deletes the
+ * directory, unless it has a key and the signal has aborted.
  */
 export interface ToolDirectory extends AsyncDisposable {
   readonly path: string;

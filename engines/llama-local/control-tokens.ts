@@ -6,7 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import type { ChatState, ChatWrapper, HistoryItem, Library, Model, PromptPart } from './library-types.ts';
 
-/** Random names replace the texts of control tokens while the wrapper renders; plain texts then replace the names. */
+/**
+ * Replaces the texts of control tokens with random names while the wrapper renders, and the names with plain text
+ * afterwards.
+ */
 export function keepControlTextsPlain(
   wrapper: ChatWrapper,
   model: Model,

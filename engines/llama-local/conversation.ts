@@ -120,8 +120,8 @@ function tooLong(length: string, contextSize: number): EngineError {
 }
 
 /**
- * No tokenizer produces fewer tokens than this. While the program counts tokens, it answers no other question, and a
- * line sent to it has at most 1 MiB.
+ * No tokenizer puts more bytes into a token. While the program counts tokens, it answers no other question, and a line
+ * sent to it has at most 1 MiB.
  */
 const [maxBytesPerToken, maxQuestionBytes] = [64, 1_000_000];
 

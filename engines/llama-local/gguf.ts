@@ -16,12 +16,12 @@ export interface GgufFile {
 
 /**
  * Limits that no model exceeds. `texts` applies to all lists together: a vocabulary has up to 300,000, and twice as
- * many merges. `bytes` applies to the part before the tensors. A sparse file could otherwise have any number of them,
- * and reading blocks the process.
+ * many merges. `bytes` applies to the part before the tensors. Without limits, a sparse file could block the process,
+ * because reading is synchronous.
  */
 const limits = { entries: 10_000, tensors: 100_000, texts: 2_000_000, bytes: 2 ** 27, name: 1_024 } as const;
 
-/** Numbers of the types of metadata. */
+/** Type numbers of metadata values. */
 const [stringType, arrayType] = [8, 9];
 const sizes: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
 

@@ -55,7 +55,8 @@ function isPrimitive(value: unknown): value is string | number | boolean | null 
 }
 
 /**
- * The library escapes only these control characters: NUL would end the grammar, and the others would be invalid JSON.
+ * The library does not escape these control characters: NUL would end the grammar, and the others would be invalid
+ * JSON.
  */
 // eslint-disable-next-line no-control-regex
 const unescaped = /[\x00-\x08\x0b\x0c\x0e-\x1f]/;

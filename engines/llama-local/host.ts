@@ -136,7 +136,7 @@ async function read(sequence: Sequence, tokens: readonly Token[], signal: AbortS
   return tokens.length - begin;
 }
 
-/** Ends this program soon after the abort, unless it is disposed of. */
+/** Kills this program soon after the abort, unless the result is disposed of. */
 function endAfter(signal: AbortSignal): Disposable {
   let timer: NodeJS.Timeout | undefined;
   // process.exit() would wait for the library.

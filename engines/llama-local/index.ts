@@ -103,7 +103,7 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
     return { conversation: converse(call, asking), maxSteps };
   }
 
-  /** A tool of an MCP server that a grammar cannot express is left out, because the caller did not choose it. */
+  /** A tool of the service that no grammar can express is left out, because the caller did not choose it. */
   function isUsable(tool: Tool | CallerTool): boolean {
     try {
       toFunction(tool);

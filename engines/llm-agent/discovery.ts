@@ -12,7 +12,7 @@ const maxModels = 1_000;
 const maxIdLength = 256;
 
 export interface Discovery {
-  /** The latest list. It is kept when a later one fails. */
+  /** The latest list. It is kept when a later fetch fails. */
   ids(): readonly string[];
   /** Why there is no list; undefined if there is one, or if the first has not arrived yet. */
   failure(): EngineError | undefined;

@@ -90,7 +90,7 @@ function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolea
   };
 }
 
-/** Fields that the settings can drop; without them, JSON output cannot be requested. */
+/** Fields that `json` requires; the settings may drop them. */
 const jsonFields = ['response_format', 'text', 'stop'];
 
 function supportsOf(variant: RequestVariant): readonly Feature[] {

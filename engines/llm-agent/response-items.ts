@@ -81,7 +81,7 @@ export class ResponseItems {
     return slot;
   }
 
-  /** Also finds items without the index, which some events lack. */
+  /** Also stores the slot without the index, which some events lack. */
   #remember(index: unknown, ids: readonly string[], slot: Slot): void {
     this.#count += 1;
     if (this.#count > maxParts) throw badResponse('The response of the provider has too many parts.', 'items');

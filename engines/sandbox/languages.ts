@@ -1,4 +1,4 @@
-/** Languages of the sandbox. Only a few, so that consumers can also test an unsupported one. */
+/** Languages of the sandbox. Only a few, so that clients can also test an unsupported one. */
 export interface Language {
   /** ISO 639-1 code; also the id of the voice. */
   readonly code: string;

@@ -41,7 +41,7 @@ export async function readSpeech(
 
 function transcribed(bursts: readonly PlacedBurst[]): Transcribed {
   let text = '';
-  /** Of each character, which shares its burst with the others in it. */
+  /** Times of each character, as an equal share of its burst. */
   const [starts, ends]: [number[], number[]] = [[], []];
   for (const [index, { text: more, isContinued, startMs, endMs }] of bursts.entries()) {
     const gap = index === 0 || isContinued ? '' : ' ';

@@ -1,4 +1,4 @@
-/** The user's own recordings, beside which their transcripts lie. They are found by their content. */
+/** The user's own recordings, with their transcripts next to them. Found by their content. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,10 +1,12 @@
 /**
  * Parses a message into a script. The model echoes the message; lines with these prefixes do more:
  *
- * think: TEXT            sends reasoning, before anything else read aloud: TEXT       calls the tool read_aloud call
- * NAME {"a": 1}     calls the tool NAME; all calls of a message run concurrently call NAME "TEXT"       the same with
- * {"text": "TEXT"}; also: call the tool `NAME` with the text "TEXT" say: TEXT              is the whole answer, even
- * after tool calls fail: CODE             fails with this problem code after the first words
+ *     think: TEXT            sends reasoning, before anything else
+ *     read aloud: TEXT       calls the tool read_aloud
+ *     call NAME {"a": 1}     calls the tool NAME; all calls of a message run concurrently
+ *     call NAME "TEXT"       calls it with {"text": "TEXT"}; also: call the tool `NAME` with the text "TEXT"
+ *     say: TEXT              is the whole answer, even after tool calls
+ *     fail: CODE             fails with this problem code after the first words
  *
  * If the caller sends tools, only those are called.
  */

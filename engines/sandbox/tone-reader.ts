@@ -91,7 +91,7 @@ function energyOf(samples: Int16Array, from: number): number {
   return energy;
 }
 
-/** Levels of a sound by loudness, in steps of 32, of which the first is silence. */
+/** Number of hops of a sound at each level, in steps of 32. */
 export type Levels = Uint32Array;
 export const newLevels = (): Levels => new Uint32Array(1024);
 

@@ -1,8 +1,8 @@
 /**
- * Decodes the recording as any local engine does, and reads the speech of the sandbox in it. A recording of the user has
- * the transcript that lies beside it. Any other sound becomes a fixed sentence, whose segments and words share the
- * duration in proportion to their length; silence is "". A translation of another sound is the English sentence. The
- * prompt, keywords and temperature have no effect. A spoken line `fail: CODE` makes the transcription fail.
+ * Decodes the recording as any local engine does, and reads the speech of the sandbox in it. A recording of the user
+ * gets the transcript next to it. Any other sound becomes a fixed sentence, whose segments and words share the duration
+ * in proportion to their length; silence is "". A translation of such a sound is the English sentence. The prompt,
+ * keywords and temperature have no effect. A spoken line `fail: CODE` makes the transcription fail.
  */
 import {
   EngineError,

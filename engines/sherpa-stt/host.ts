@@ -42,7 +42,7 @@ export interface RecognizedPiece {
 const { library, config, threads, pieceSeconds, hint } = JSON.parse(process.argv[2] ?? '') as HostOptions;
 const { OfflineRecognizer } = loadLibrary(library);
 const recognizer = new OfflineRecognizer(configFor(''));
-/** Ends when the last piece of a model with a hint has been transcribed. */
+/** Settles when the latest piece of a model with a hint is transcribed. */
 let last: Promise<unknown> = Promise.resolve();
 
 await recognize(tone(), ''); // a file that is damaged fails here instead of in a request
@@ -59,7 +59,7 @@ serveQuestions(async (question, { say, signal }) => {
   }
 });
 
-/** With a hint, transcribes one piece at a time, because the library has one language for all of them. */
+/** With a hint, transcribes one piece at a time, because setting the language affects pieces in progress. */
 function recognize(samples: Float32Array, language: string): Promise<Recognized> {
   if (hint === undefined) return decode(samples);
   const next = last.then(() => {

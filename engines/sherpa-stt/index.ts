@@ -85,7 +85,7 @@ async function createRecognizer(options: Options, context: EngineContext): Promi
 
   function groups(): AssetGroup[] {
     const all = groupsOf({ part });
-    const own = configured.length > 0 ? all : all.filter(({ id }) => id !== part); // the settings need nothing
+    const own = configured.length > 0 ? all : all.filter(({ id }) => id !== part); // the settings need no assets
     return [...own, ...speakers.groups];
   }
 

@@ -51,13 +51,15 @@ export function abilitiesOf(model: Model, found: ModelFiles): Required<Pick<Mode
   return { supports, languages: acceptedLanguages(model, found) };
 }
 
-/** The settings take precedence. The files of most models do not name a language; such models accept none. */
+/**
+ * The settings take precedence over the files, and these over the catalog. If none names a language, none is accepted.
+ */
 function acceptedLanguages({ language, downloads: [download] }: Model, found: ModelFiles): readonly string[] {
   if (language !== undefined) return [language];
   return (found.ok ? found.languages : undefined) ?? languagesOf(download?.id) ?? [];
 }
 
-/** The languages of a request. Throws `language-not-supported`. */
+/** The language and the hint of a request. Throws `language-not-supported`. */
 export function languagesFor(model: Model, found: UsableModel, requested: string | undefined) {
   const accepted = acceptedLanguages(model, found);
   if (requested !== undefined && !accepted.includes(requested)) throw notSupported(model.id, accepted, requested);

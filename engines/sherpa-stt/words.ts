@@ -14,7 +14,7 @@ export interface Word extends TimedText {
 /** A longer silence between two words ends a segment. */
 const pauseMs = 1_000;
 
-/** Words that decide whether a full stop ends a sentence; where words have no spaces, they are characters. */
+/** Number of words (characters, in languages without spaces) that decide whether a full stop ends a sentence. */
 const lookBack = 8;
 
 /** Characters of languages without spaces: each is a word, even between words that are marked. */

@@ -35,12 +35,12 @@ export const kokoro = styleFamily({
   // 750 MB with 32-bit weights (310 MB), and 330 MB with 8-bit weights, according to third parties
   memoryBeside: 425_000_000,
   /**
-   * Version 2 (1.0 and 1.1) loops forever at one of these characters if it has no number; version 1 exits at a full
-   * stop without one.
+   * Version 2 (1.0 and 1.1) loops forever at any of these characters that its token table lacks; version 1 exits at a
+   * full stop that it lacks.
    */
   signs: (metadata) => (isMultilingual(metadata) ? ';:,.!?—…"()“”' : '.'),
   describe({ metadata, names, paths: { model = '', lexicon = '' } }) {
-    const hasLexicon = isMultilingual(metadata) && existsSync(lexicon) && !lexicon.includes(','); // it is a list
+    const hasLexicon = isMultilingual(metadata) && existsSync(lexicon) && !lexicon.includes(','); // commas separate paths
     const speakers = names.flatMap((name, number): FileSpeaker[] => {
       const tongue = tongueOf(name, hasLexicon);
       return tongue ? [{ name, number, ...tongue }] : [];
@@ -48,8 +48,7 @@ export const kokoro = styleFamily({
     explained(model, () => {
       if (speakers.length === 0) throw new Unusable('it has no voice of a supported language');
     });
-    // For version 2, the library requires one of the two. It never reads the English lexicons, since the model names
-    // eSpeak NG.
+    // Version 2 requires a lexicon or a language. It never reads the English lexicons, since the model names eSpeak NG.
     return { speakers, config: hasLexicon ? { lexicon } : isMultilingual(metadata) ? { lang: 'en-us' } : {} };
   },
 });

@@ -22,7 +22,7 @@ export const memoryBeside = 475_000_000;
 export const rememberPiper = (file: string): (() => Promise<Judged<PiperFacts>>) =>
   rememberFiles([file, `${file}.json`], () => inspectPiper(file));
 
-/** For Piper's voices with many speakers, this file has 20 kB. */
+/** For Piper's voices with many speakers, this file is 20 kB. */
 const maxConfigLength = 4_194_304;
 
 export function inspectPiper(file: string): PiperFacts {

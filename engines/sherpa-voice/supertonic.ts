@@ -21,7 +21,7 @@ const languages = 'en,ar,bg,cs,da,de,el,es,et,fi,fr,hi,hr,hu,id,it,ja,ko,lt,lv,n
   ',',
 );
 
-/** The published files have up to 0.5 MB. */
+/** The published files are up to 0.5 MB. */
 const maxBytes = 16_777_216;
 
 /** The library keeps this much after 10 s of audio with voices of similar size. No figure has been published. */

@@ -3,7 +3,7 @@ import { Catalog, type CatalogModel } from '../lib/catalog.ts';
 interface Whisper {
   readonly mebibytes: number;
   readonly digest: string;
-  /** The title for people without the name of the model. */
+  /** The title for people, which omits the model's name. */
   readonly label: string;
   readonly purpose: string;
 }

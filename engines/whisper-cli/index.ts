@@ -98,7 +98,7 @@ async function createWhisper(options: Options, context: EngineContext): Promise<
   function groups(): AssetGroup[] {
     const { extras } = programs;
     return [
-      // Installed first: without it, silence and noise are transcribed, and it is smaller than the rest.
+      // The detector comes first: without it, silence and noise are transcribed, and it is smaller than the rest.
       ...(activity?.groups ?? []),
       ...groupsOf({ part: 'transcription', extras, isAutomatic: true }),
     ];
@@ -119,7 +119,7 @@ async function createWhisper(options: Options, context: EngineContext): Promise<
       const detector = model.vad === undefined ? activity : undefined;
       const request = {
         ...{ ...call, ...files, ...spoken, detector, fitContext },
-        // whisper.cpp removes silence only with its own state, which whisper-host does not use.
+        // whisper.cpp removes silence only with its default state, which whisper-host does not use.
         hostProgram: model.vad === undefined ? programs.host : undefined,
       };
       return queue.run(async ({ threads = 1 }) => {

@@ -25,7 +25,9 @@ export function createLoadedModels(
   { slots, idleUnload, programs }: LoadedModelsOptions,
   context: Pick<EngineContext, 'resident'>,
 ) {
-  /** Empty if whisper-host is not built, or if the model has VAD: whisper.cpp supports that only with its own state. */
+  /**
+   * Empty if whisper-host is not built, or if the model has VAD: whisper.cpp supports that only with its default state.
+   */
   function residentsOf(model: Model, found: UsableFile): readonly Resident[] {
     const { host } = programs;
     if (host === undefined || model.vad !== undefined) return [];

@@ -21,7 +21,7 @@ export function flacSections(file: number, fileBytes: number): FileView[] {
   return sections;
 }
 
-/** The marker is followed by the header of a STREAMINFO block: type 0 and 34 bytes. */
+/** The marker is followed by the header of a STREAMINFO block: type 0, length 34. */
 function findStream(file: number, from: number, fileBytes: number): number {
   for (let at = from; ; at++) {
     at = findBytes(file, at, fileBytes, marker);

@@ -84,7 +84,7 @@ export function* mp3Frames(file: number, fileBytes: number): Generator<FrameByte
 const maxCutFrames = 2;
 
 /**
- * The first frame of a recording may contain its length instead of audio. Data before it is the end of another
+ * The first frame of a recording may contain its length instead of audio. Any data before it belongs to another
  * recording.
  */
 function isHeader(frame: Uint8Array): boolean {

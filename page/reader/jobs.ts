@@ -117,6 +117,6 @@ export async function followJob(
   throw new Error('The stream of a transcription ended without its last event.'); // the client throws first
 }
 
-/** Ends its work. A job that is not found has ended. */
+/** Deletes a job and stops its transcription. */
 /** A failure is ignored, because the job expires. */
 export const deleteJob = (id: string): Promise<void> => client.value.transcriptions.delete(id).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** A transcribed recording, and one that is being transcribed. */
+/** A recording that has been or is being transcribed. */
 import type { TimedText } from '../../src/client/index.ts';
 import type { TimedTranscript } from './timed-transcript.ts';
 
@@ -12,7 +12,7 @@ export interface Recording {
   /** The job of the service that writes the transcript. */
   readonly job?: string;
   readonly progress?: Omit<JobProgress, 'segments'>;
-  /** Undefined if it is gone. */
+  /** Undefined if the file is gone. */
   readonly file?: File;
 }
 

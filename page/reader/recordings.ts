@@ -127,7 +127,7 @@ export function closeRecording(): void {
   if (recording) release(recording);
 }
 
-/** Complete recordings are in the library. */
+/** Drops a complete recording that the library has. */
 export function release({ id }: Recording): void {
   if (byId(id)?.job !== undefined || !kept.get(id)?.isKept) return;
   recordings.value = recordings.value.filter((one) => one.id !== id);

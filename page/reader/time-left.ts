@@ -10,7 +10,7 @@ export interface Estimate {
   readonly from: number;
 }
 
-/** Earlier events arrive within this time. */
+/** Past events are replayed within this time. */
 const replayMs = 1_000;
 
 export const newEstimate = (now: number): Estimate => ({ openedAt: now, since: now, from: 0 });

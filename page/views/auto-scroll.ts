@@ -26,8 +26,8 @@ const exactPx = 2;
 let lastTop = 0;
 
 /**
- * Any scroll upward stops the following; otherwise, the next word would undo it. The browser itself scrolls up when the
- * end moves up.
+ * Any scroll upward stops auto-scrolling; otherwise, the next word would undo it. The browser itself scrolls up when
+ * the end moves up.
  */
 function look(): void {
   if (isReading()) return;

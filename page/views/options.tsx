@@ -74,7 +74,7 @@ function Switch({ name, label, onChange }: SwitchProps) {
   );
 }
 
-/** In a low window, it would be below. */
+/** Otherwise, a low window would hide it. */
 const bringIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
 /** What this browser keeps. */

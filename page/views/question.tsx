@@ -23,7 +23,7 @@ export function QuestionView({ question }: { readonly question: Question }) {
   };
   const close = () => {
     setEditing(false);
-    requestAnimationFrame(() => document.getElementById(buttonId)?.focus()); // when the button is there again
+    requestAnimationFrame(() => document.getElementById(buttonId)?.focus()); // once the button is rendered again
   };
   return (
     <article class="turn question">

@@ -110,7 +110,7 @@ function Uses({ recording }: { readonly recording: Recording }) {
     attach(title, { ...transcript, text });
     closeRecording();
     startNewConversation();
-    requestAnimationFrame(focusDraft); // once the composer is there
+    requestAnimationFrame(focusDraft); // once the composer is rendered
   };
   const none = hasText ? undefined : 'There is no text yet.';
   return (

@@ -126,7 +126,7 @@ function Card({ capability }: { readonly capability: Capability }) {
   );
 }
 
-/** Stays open once an installation in it was started, because the focus may be there. */
+/** Stays open once an installation in it has started, because the focus may be there. */
 function More({ all, isAtWork }: { readonly all: readonly Preparation[]; readonly isAtWork: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (

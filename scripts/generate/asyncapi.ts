@@ -88,8 +88,8 @@ function reachable(names: readonly string[], schemas: Readonly<Record<string, ob
 }
 
 /**
- * Rewrites schemas so that Modelina generates no anonymous types, as it does for each unnamed `enum` and `anyOf`.
- * AsyncAPI 3 ignores everything next to a reference.
+ * Rewrites schemas so that Modelina generates no anonymous type for each unnamed `enum` and `anyOf`. AsyncAPI 3 ignores
+ * everything next to a reference.
  */
 export function withoutAnonymous(schemas: object): object {
   const text = JSON.stringify(schemas, (_key, value: Schema | null) => {

@@ -69,7 +69,7 @@ async function installPackages() {
     say(`Installing the locked packages (npm ci ${options}) ...`);
     return npm('', 'ci', ...options);
   }
-  // npm ci would empty node_modules first, below a service that may be running from it.
+  // npm ci would empty node_modules first, under a service that may be running from it.
   say('Adding the development packages (npm install --no-save) ...');
   writeFileSync(adding, '');
   const isAdded = await npm('', 'install', '--no-save', '--include=dev');
@@ -95,8 +95,8 @@ function isNewEnough() {
 }
 
 /**
- * Uses the Node.js in the PATH if it is new enough; otherwise, or if this process already runs on it, the one in
- * scripts/node/.
+ * Uses the Node.js in scripts/node/ if this process runs on it or the one in the PATH is too old; otherwise the one in
+ * the PATH.
  */
 const usesOwn = process.execPath.startsWith(`${home}scripts/node/`) || !isNewEnough();
 

@@ -43,7 +43,7 @@ export function tooLong(maxSeconds: number): EngineError {
   return new EngineError('recording-too-long', `The recording exceeds the limit of ${String(maxSeconds)} seconds.`);
 }
 
-/** Returns the error for a recording without two channels whose channels should be transcribed separately. */
+/** Returns the error for separate transcription of channels if the recording does not have exactly two. */
 export function notStereo(channels: number): EngineError {
   const detail = `The recording has ${channels === 1 ? 'one channel' : `${channels} channels`}; separate channels need exactly two.`;
   return new EngineError('parameter-not-supported', detail);

@@ -1,4 +1,4 @@
-/** Detects the container of a recording from its first bytes; the the file name and media type are ignored. */
+/** Detects the container of a recording from its first bytes; the file name and media type are ignored. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Container } from '../../engines/contract/index.ts';
 import { audioSignatures } from '../../lib/audio-signatures.ts';
@@ -77,7 +77,7 @@ function classify(head: string): Sniffed | undefined {
   return classifyFrame(head);
 }
 
-/** Only MP3 and FLAC are accepted after an ID3 tag. Real MP3 files have padding or junk after their tag. */
+/** Only MP3 and FLAC are accepted after an ID3 tag. Real MP3 files may have padding or junk after the tag. */
 function classifyTagged(head: string): Sniffed {
   const { container = 'mp3' } = classify(head) ?? {};
   if (container !== 'mp3' && container !== 'flac') {

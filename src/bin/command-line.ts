@@ -48,7 +48,7 @@ export interface CommandLine {
   readonly opensPage: boolean;
   readonly isBench: boolean;
   readonly expected: string | undefined;
-  /** A line that tells the operator which `--env-file` was read; undefined without the option. */
+  /** A line that names the `--env-file` that was read; undefined without the option. */
   readonly variablesFrom: string | undefined;
 }
 
@@ -80,7 +80,7 @@ export class UsageError extends Error {}
 export function parseCommandLine({ takes, rest }: Pick<Grammar, 'takes' | 'rest'>, args: readonly string[]) {
   const known = takes.map((name) => [name, { type: isFlag(options[name]) ? 'boolean' : 'string' }] as const);
   const help = { type: 'boolean', short: 'h' } as const;
-  // `strict: false`, because the parser's own messages do not list the known options.
+  // `strict: false`, because the parser's own messages do not suggest a known option.
   const { tokens, positionals } = parseArgs({
     args: [...args],
     options: { ...Object.fromEntries(known), help },
@@ -139,8 +139,8 @@ function unknownOption(name: string, takes: readonly OptionName[]): string {
 }
 
 /**
- * Reads a file in the way of Node.js's own `--env-file`, which also recognizes the option when it follows the script.
- * Without the option, no file is read, because a `.env` in the working directory may belong to another project.
+ * Reads a file as Node.js does for `--env-file`, which also recognizes the option when it follows the script. Without
+ * the option, no file is read, because a `.env` in the working directory may belong to another project.
  */
 function setVariables(file: string): string {
   const path = resolve(file);

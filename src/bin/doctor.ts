@@ -1,7 +1,7 @@
 /**
- * `npm run doctor`: reports what was found, what is missing, and the commands that fix it. Exit code 1: a configured
- * capability does not work at all, or no capability works. With `--bench`, it measures the local models instead; exit
- * code 1: a model fails, or none is installed. Exit code 2: wrong usage.
+ * `npm run doctor`: reports what was found, what is missing, and the commands that fix it. Exit code 1: a required
+ * capability, every capability, the keys file or the fleet fails. With `--bench`, it measures the local models instead;
+ * exit code 1: a model fails, or none is installed. Exit code 2: wrong usage.
  */
 import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -167,7 +167,7 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
   }
 }
 
-/** Returns no line if there are no jobs. */
+/** Returns no line without jobs or problems. */
 async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
   const directory = join(dataDir, 'jobs');
   const { jobs, setAside, bytes, foreign, obstacle } = await inspectJobs(directory);
@@ -236,7 +236,7 @@ function workingModels(registry: Registry, capability: Capability): string[] {
     .map(({ id }) => id);
 }
 
-/** Without a list of engines, chat and speech are optional unless a setting names their model. */
+/** Without a list of engines, chat is required with CHAT_MODEL or a provider, speech with TTS_MODEL. */
 function isAskedFor(capability: Capability, { enginesAreListed, engines, ...named }: LoadedSettings): boolean {
   if (enginesAreListed || capability === 'transcription') return true;
   if (capability === 'speech') return named.ttsModel !== undefined;

@@ -109,7 +109,7 @@ function installedFrom(project: string): string | undefined {
     const resolved = lock.packages[`node_modules/${own.name}`]?.resolved;
     return resolved?.startsWith('file:') ? resolve(project, fileOf(resolved)) : undefined;
   } catch {
-    return undefined; // installed by installed by another package manager
+    return undefined; // installed by another package manager
   }
 }
 

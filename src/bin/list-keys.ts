@@ -1,4 +1,4 @@
-/** `parlance key list`: lists lists the API keys, their permissions, and their usage today. */
+/** `parlance key list`: lists the API keys, their permissions, and their usage today. */
 import { errnoOf } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { nameOfToken, operationsByNameOnly, type KeyRules } from '../keys/key.ts';

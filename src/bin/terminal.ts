@@ -7,7 +7,7 @@ import { ignore } from '../../lib/errors.ts';
 
 type Style = 'dim' | 'bold' | 'green' | 'yellow' | 'red';
 
-/** Styles a text if the stream supports colors. NO_COLOR, FORCE_COLOR and TERM=dumb override this, in this order. */
+/** Styles a text if the stream supports colors. FORCE_COLOR overrides this; without it, NO_COLOR and TERM=dumb do. */
 export type Paint = (style: Style, text: string) => string;
 
 export interface Terminal {

@@ -96,7 +96,7 @@ async function* run<Event>(
       { signal: scope.signal, tools, onUsage: record.onUsage },
     );
     const events = answering[Symbol.asyncIterator]();
-    // A suspended generator ignores `return()`, and one that never awaits ignores the signal, so this uses both.
+    // A generator at an `await` delays `return()`, and one that never awaits ignores the signal, so this uses both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
     scope.signal.addEventListener('abort', leave);
     for (let count = 1; ; count += 1) {

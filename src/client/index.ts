@@ -207,8 +207,7 @@ export interface Client {
   /** Lists the chat models with their availability, and the id of the default model. */
   chatModels(options?: CallOptions): Promise<ModelList>;
   /**
-   * Synthesizes speech and resolves with the first audio bytes: stream the `body` of the response, or await its
-   * `blob()`.
+   * Synthesizes speech and resolves once audio arrives: stream the `body` of the response, or await its `blob()`.
    *
    * @example
    * import { writeFile } from 'node:fs/promises';
@@ -220,8 +219,8 @@ export interface Client {
    */
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
   /**
-   * Synthesizes speech and resolves with the first audio bytes: an `<audio>` element can play the `url` immediately,
-   * without a key. The synthesis ends when no one has read the clip for 15 s.
+   * Synthesizes speech and resolves once audio arrives: an `<audio>` element can play the `url` immediately, without a
+   * key. The synthesis ends when no one has read the clip for 15 s.
    */
   createClip(request: SpeechRequest, options?: CallOptions): Promise<SpeechClip>;
   /** Deletes a clip and ends its synthesis and playback. `id`: from `createClip` or an `audio.created` event. */

@@ -33,7 +33,7 @@ export interface ClipOwner {
 /** The clips that requests can access. */
 export interface Clips {
   /**
-   * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of
+   * Resolves once the first bytes are stored; the rest is spooled as it arrives. Throws `storage-full`, or the error of
    * the audio if the synthesis fails before the first byte.
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;

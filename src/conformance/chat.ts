@@ -36,7 +36,7 @@ const imageQuestion: readonly Message[] = [
   { role: 'user', content: 'Say hello.', parts: [{ type: 'text', text: 'Say hello.' }, image] },
 ];
 
-/** Fields that a model may reject, but only with `parameter-not-supported`. */
+/** Fields that a model may reject, but only with one of the codes in `refusals`. */
 const otherFields = [{ stop: ['no such text'] }, { seed: 1 }] as const;
 const refusals: readonly string[] = ['parameter-not-supported', 'provider-rejected-request'];
 

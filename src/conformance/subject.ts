@@ -83,7 +83,7 @@ export function checksFor<S extends Subject>(
 }
 
 /**
- * Frontends hide their microphone button if a model is unavailable, so only permanent states may count as unavailable.
+ * Frontends hide their microphone button if a model is unavailable, so only lasting states may count as unavailable.
  */
 const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
   ready: true,

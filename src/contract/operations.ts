@@ -1,7 +1,7 @@
 /**
- * The contract as types. Handlers are typed by their operation: returning returning an undeclared status, body, media
- * type, header or event does not compile. The generic types take the generated `operations` of an API; the others refer
- * to the native API.
+ * The contract as types. Handlers are typed by their operation: returning an undeclared status, body, media type,
+ * header or event does not compile. The generic types take the generated `operations` of an API; the others refer to
+ * the native API.
  */
 import type { components, operations } from '../../generated/api.d.ts';
 import type { Logger, Recording } from '../../engines/contract/index.ts';

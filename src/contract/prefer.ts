@@ -1,7 +1,7 @@
 /**
- * The header `Prefer` in sandbox mode (RFC 7240). As in Prism, `code=429` requests any declared answer of any
- * operation, regardless of the rest of the request. The faults change how an answer arrives. Answers are the examples
- * of the contract, except for audio, which this module generates.
+ * The header `Prefer` in sandbox mode (RFC 7240). As in Prism, `code=NNN` requests any answer that the operation
+ * declares, regardless of the rest of the request. The faults change how an answer arrives. Answers are the examples of
+ * the contract, except for audio, which this module generates.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
@@ -100,9 +100,7 @@ function exampleOf({ example, examples = {} }: Partial<MediaTypeObject> = {}, co
   return (examples[name ?? names[0] ?? '']?.value ?? example) as object;
 }
 
-/**
- * Returns the headers with an example. Only failures that may succeed later have an example that says when to retry.
- */
+/** Returns the headers with an example. Only failures that a retry may resolve declare Retry-After. */
 function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string> {
   const shown = Object.entries(headers).filter(([, { example }]) => example !== undefined);
   const retry = headers['X-Should-Retry'] && { 'X-Should-Retry': String(headers['Retry-After'] !== undefined) };

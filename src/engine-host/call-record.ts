@@ -32,7 +32,7 @@ export class CallRecord {
     return this.#isOver;
   }
 
-  /** Whether the API key has a budget. */
+  /** Whether a budget is charged. */
   get isCharged(): boolean {
     return this.#scope?.charge !== undefined;
   }

@@ -39,7 +39,8 @@ export function createForward({ isOwn, addressOf, http, sign, timeouts }: Forwar
     };
     const address = await addressOf(tag).catch(rejected);
     if (address === undefined) {
-      // The clips of a front end with it, so this front answers 404. A restarted front still has its transcriptions.
+      // Clips are lost when their front ends, so this front answers 404. A restarted front still has its
+      // transcriptions.
       return owned === 'clip' ? undefined : rejected(new Error('no front has the tag'));
     }
     const { origin, pathname, search } = new URL(`${address}${target}`);
@@ -96,7 +97,7 @@ async function answerOf(
     return { status, mediaType, headers: taken, body: undefined };
   }
   const pieces = mediaType === 'text/event-stream' ? untilLost(body) : untilBroken(body, owned);
-  const sent = Readable.from(pieces, { objectMode: false }).on('close', () => body.destroy()); // HEAD may never read it
+  const sent = Readable.from(pieces, { objectMode: false }).on('close', () => body.destroy()); // unread if the method is HEAD
   return { status, mediaType, headers: taken, body: sent, isForwarded: true };
 }
 

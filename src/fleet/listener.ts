@@ -41,7 +41,7 @@ export async function listenForFleet(options: FleetListenerOptions): Promise<Asy
   const clocks = createClocks(log);
   const server = createServer({
     requestTimeout: 0, // a connection stays open during its transcription
-    headersTimeout: timeouts.headMs, // by default it equals requestTimeout
+    headersTimeout: timeouts.headMs, // the default depends on requestTimeout
     connectionsCheckingInterval: timeouts.headMs,
     keepAliveTimeout: 75_000,
     noDelay: true,

@@ -1,6 +1,6 @@
 /**
- * Redis; the only file that uses bullmq and ioredis. Both are installed in a separate folder (src/fleet/packages/), and
- * only by a start with FLEET_URL; the devDependencies include them for their types.
+ * Redis; the only file that uses bullmq and ioredis. A clone installs both in src/fleet/packages/, for a start with
+ * FLEET_URL and for development; the devDependencies include them for their types.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -110,7 +110,7 @@ export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions)
   }
 
   return {
-    /** Whether Redis is connected; false from the first command that times out until the next reply. */
+    /** Whether Redis is connected; false after a command has timed out, until it is connected again. */
     get isReady() {
       return client.status === 'ready';
     },

@@ -30,7 +30,7 @@ const absent: Availability = {
   reason: 'No worker of the fleet serves this model.',
 };
 
-/** `own` only provides the models; its calls are run by the worker of this node, if it is one. */
+/** `own` only provides the models; its calls are run only if this node is a worker. */
 export function wrapAsRemote(
   own: Instance<'transcription'>,
   { front, nodes, admissions, timeouts, alsoHere }: RemoteEngineOptions,

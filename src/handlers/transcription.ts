@@ -21,7 +21,7 @@ import type { Services } from './dependencies.ts';
 /**
  * Checks the text fields that precede the recording, before the recording is stored and before the fields are
  * validated. Throws `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation.
- * Assumes the default model if `model` is missing, although the field may still follow the recording.
+ * Also warms up the model: the default if `model` is missing, although the field may still follow.
  */
 export function checkRecordingFields(fields: FormFields, { registry }: Services): void {
   const { model: named } = fields;

@@ -59,8 +59,8 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
 const expected: ReadonlySet<ProblemCode> = new Set(['no-engine', 'model-unavailable', 'transcription-disabled']);
 
 /**
- * Server errors are logged with their cause, except a probe that answers "not ready". Client errors are logged by code
- * only, at debug, because their details quote what the client sent.
+ * Server errors are logged with their cause, except a probe that answers "not ready". Client errors without a cause are
+ * logged by code only, at debug: details quote what the client sent.
  */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
   const { id, log, record } = request;

@@ -6,9 +6,8 @@ import { createApp, type AppOptions, type RequestListener } from './app.ts';
 import type { Api } from './incoming-request.ts';
 
 /**
- * The other front has checked the token of the API key, its permissions and its limits, and has signed its name. The
- * token therefore stays with the other front, and a temporarily different keys file on this front cannot lead to a
- * different decision.
+ * The other front has checked the API key's token, permissions and limits, and has signed its name. The token therefore
+ * stays with the other front, and a temporarily different keys file on this front cannot lead to a different decision.
  */
 export const forwardedAccess: Access = {
   authorize({ [keyHeader]: name }) {

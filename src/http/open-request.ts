@@ -97,7 +97,7 @@ function openRequest(
     record: { path: '', isMinor: areForwarded },
     ...(isUpgrade && { upgraded }),
   };
-  // Both are called outside of the request's scope, by its socket and by other requests.
+  // `abort` and `closed` are called outside of the request's scope.
   const abort = (reason: unknown) => runInScope(scope, () => controller.abort(reason));
   const entry: InFlight = { abort };
   metrics?.requestStarted(method);
@@ -158,7 +158,7 @@ function forwardedId({ [requestIdHeader]: id }: IncomingHttpHeaders): string | u
 
 /**
  * Browsers cannot set the headers of a WebSocket, so they send the API key as a subprotocol. The key must not appear in
- * any log, so it is removed from the Sec-WebSocket-Protocol header here.
+ * any log, so the Sec-WebSocket-Protocol header is removed here.
  */
 function withProtocolKey({ 'sec-websocket-protocol': protocols = '', ...headers }: IncomingHttpHeaders) {
   const key = /(?:^|,)\s*openai-insecure-api-key\.([^\s,]+)/.exec(protocols)?.[1];
@@ -184,7 +184,7 @@ function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd
   const { id, log, scope, record } = request;
   const { operation, key, turns, close } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
-  const isMinor = isProbe(record.path) || record.isMinor === true; // such requests such requests would otherwise dominate the log
+  const isMinor = isProbe(record.path) || record.isMinor === true; // such requests would otherwise dominate the log
   const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };

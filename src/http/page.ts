@@ -1,6 +1,6 @@
 /**
- * The web page (`/`), the API reference (`/docs`) and the list of errors (`/docs/errors`): the files in
- * generated/page/, which are read once. Only these files and the paths that they reference exist.
+ * The web page (`/`), the API reference (`/docs`), `/docs/errors` and `/docs/setup`: the files in generated/page/,
+ * which are read once. No other paths exist.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

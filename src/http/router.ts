@@ -176,7 +176,7 @@ function isDecodable(path: string): boolean {
     decodeURIComponent(path);
     return true;
   } catch {
-    return false; // decodeURIComponent threw a decodeURIComponent threw a URIError
+    return false; // decodeURIComponent threw a URIError
   }
 }
 
@@ -315,7 +315,7 @@ function readParameters(routed: Routed, api: ContractApi): RequestParameters {
 
 // ------------------------------------------------------------------------------------------------------- validate
 
-/** The argument of a handler: the `RequestOf` its operation. */
+/** The argument of a handler: `RequestOf` of its operation. */
 type Valid = ReturnType<typeof toValid>;
 
 /** maxItems of Problem.errors in the contract. */

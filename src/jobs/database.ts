@@ -59,7 +59,7 @@ export class JobDatabase {
   readonly #inode: number;
 
   /**
-   * Throws an `UnreadableError` if the database is empty or missing, unless `mayBeNew` is true, and a
+   * Throws an `UnreadableError` if the database is corrupt, of another version, or (without `mayBeNew`) empty, and a
    * `NotRegularFileError` if its path is not a regular file.
    */
   constructor(directory: string, { mayBeNew }: { readonly mayBeNew: boolean }) {
@@ -162,5 +162,5 @@ export class JobDatabase {
   }
 }
 
-/** The database was not written by this release. */
+/** The database is empty, corrupt or of another version. */
 export class UnreadableError extends Error {}

@@ -95,7 +95,7 @@ export class Job {
     this.#notify();
   }
 
-  /** Resolves when the next part is stored, or when the job ends or is removed. */
+  /** Resolves at the next change, such as a stored part, the end or the removal. */
   change(signal: AbortSignal): Promise<undefined> {
     return raceAbort(this.#change.promise, signal);
   }

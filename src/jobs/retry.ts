@@ -53,8 +53,8 @@ function isTransient({ status, code }: Problem): boolean {
 }
 
 /**
- * Returns the Returns the Retry-After of a provider or a budget, in milliseconds; 0 for the service's own codes, whose
- * Retry-After is meant for clients.
+ * Returns the Retry-After of a provider or a budget, in milliseconds; 0 for the service's own codes, whose Retry-After
+ * is meant for clients.
  */
 function retryAfterMs({ code, retry_after: seconds = 0 }: Problem): number {
   return code === 'overloaded' || code === 'storage-full' ? 0 : seconds * 1000;

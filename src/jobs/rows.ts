@@ -6,7 +6,7 @@ import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import { isJobId } from './directory.ts';
 import type { JobRecord, Part } from './record.ts';
 
-/** Returns undefined if the record does not belong to the job. */
+/** Returns undefined if the record is invalid or of another job. */
 export function readRecord(id: string, text: string): JobRecord | undefined {
   const record = parseObject(text);
   return record?.id === id && isJobId(id) && isRecord(record) ? (record as unknown as JobRecord) : undefined;

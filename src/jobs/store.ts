@@ -49,8 +49,8 @@ export interface ViewOptions {
 }
 
 /**
- * The operations on jobs that requests use. Each function throws `transcription-not-found`, even for existing jobs of
- * other keys, and `transcription-disabled`, `not-ready` or `overloaded` if the jobs are unavailable.
+ * The operations on jobs that requests use. An unknown id, or one of another key, throws `transcription-not-found`. If
+ * the jobs are unavailable, functions throw `transcription-disabled` or `not-ready`.
  */
 export type Jobs = Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept' | 'view' | 'events' | 'remove'>;
 

@@ -5,7 +5,7 @@ import { createNameFilter } from '../../lib/name-filter.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Key, KeyLimits } from '../request-scope.ts';
 
-/** The rules of a key, as in the keys file. A missing list permits everything. */
+/** Rules of a key in the keys file. Missing lists permit all but `operationsByNameOnly`. */
 export interface KeyRules {
   /** Operation ids of the native contract. */
   readonly operations?: readonly string[];
@@ -23,10 +23,7 @@ const anything = () => true;
 export const operationsByNameOnly: readonly string[] = ['startPreparation', 'stopPreparation'] satisfies OperationId[];
 const byDefault = (operationId: string) => !operationsByNameOnly.includes(operationId);
 
-/**
- * Returns whether an operation is listed. Returns whether an operation is listed. Permission to start preparations
- * includes permission to stop them.
- */
+/** Returns whether an operation is listed. Permission to start preparations includes permission to stop them. */
 function listed(operations: readonly string[]): Key['mayCall'] {
   const all = operations.includes('startPreparation') ? [...operations, 'stopPreparation'] : operations;
   return (operationId) => all.includes(operationId);

@@ -20,7 +20,7 @@ export interface KeyEntry extends KeyRules {
   readonly expires?: string;
 }
 
-const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // means the same in both drafts
+const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // valid in drafts 7 and 2020-12
 
 /**
  * Resolves with the entries, possibly none. Throws a `SettingsError` that lists each mistake. A half-written file may

@@ -99,8 +99,7 @@ export class OpenTurn {
   }
 
   /**
-   * Called when the speech continues. The run is not aborted, because a loaded model that does not stop immediately
-   * would be killed.
+   * Discards the early run. It is not aborted, because a loaded model that does not stop immediately would be killed.
    */
   discardEarly(): void {
     if (!this.#early) return;
@@ -111,10 +110,7 @@ export class OpenTurn {
     this.#chargeDiscarded(this.recording.ms);
   }
 
-  /**
-   * Discards the turn. Discards the turn. Early transcriptions are charged even if the client disconnects without
-   * clearing the turn.
-   */
+  /** Discards the turn. Early transcriptions are charged even if the client disconnects without clearing the turn. */
   async forget(): Promise<void> {
     this.report({ type: 'forgotten' });
     this.discardEarly();
@@ -122,10 +118,7 @@ export class OpenTurn {
     await this.recording.discard();
   }
 
-  /**
-   * Commits the turn, which ends with exactly one more event after `committed`. Without speech, the transcript is
-   * empty.
-   */
+  /** Commits the turn, which then ends with `completed` or `failed`. Without speech, the transcript is empty. */
   async commit(hints: Hints, hasSpeech: boolean): Promise<void> {
     this.report({ type: 'committed' });
     try {

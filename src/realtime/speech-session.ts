@@ -208,7 +208,7 @@ class LiveSpeechSession implements SpeechSession {
       case 'forget':
         this.#turn = undefined;
         return turn.forget();
-      case 'full': // `append` says so
+      case 'full': // `append` reports it
     }
   }
 
@@ -225,8 +225,8 @@ class LiveSpeechSession implements SpeechSession {
 
   /**
    * Loads the model when audio arrives, not when the session is configured, so that a session loads at most one model
-   * between two commits. With `isAgain`, loads the model even if it has been loaded before, because it may have been
-   * unloaded since.
+   * between two commits. With `isAgain`, only reloads the model already loaded, because it may have been unloaded
+   * since.
    */
   #warmUp({ isAgain = false } = {}): void {
     const { model = '' } = this.#options.hints;

@@ -67,7 +67,7 @@ export interface TurnState {
   readonly floorMs: number;
   /** Time of the next `ask`; Infinity without a detector. */
   readonly askAtMs: number;
-  /** Number of consecutive `ask` effects without an answer. */
+  /** Unanswered `ask` effects since the last fallback to the level. */
   readonly missed: number;
   /** Until this time, the level alone decides, because the detector was too slow. */
   readonly byLevelUntilMs: number;
@@ -203,7 +203,7 @@ function onCommit(state: TurnState): Transition {
   return end(state, { ...turn, hasSpeech: true }, gate.now);
 }
 
-/** Applies a new configuration. Applies a new configuration. An open turn continues. */
+/** Applies a new configuration. An open turn continues. */
 function onConfigure(before: TurnState, detection: TurnDetection | null): Transition {
   const { turn } = before;
   const state = { ...before, detection };
@@ -213,7 +213,7 @@ function onConfigure(before: TurnState, detection: TurnDetection | null): Transi
   return { state: { ...state, turn: { ...turn, isStarted: true } }, effects: [{ type: 'started', ms: startMs }] };
 }
 
-/** Starts a turn. Starts a turn. The voice may have begun at `onsetMs`. */
+/** Starts a turn. The voice may have begun at `onsetMs`. */
 function start(state: TurnState, { prefixMs }: TurnDetection, onsetMs: number, hasSpeech = false): Transition {
   const onset = Math.max(onsetMs, state.gate.now - windowMs);
   return open(state, { startMs: Math.max(state.floorMs, onset - prefixMs), hasSpeech, isStarted: true });

@@ -17,9 +17,9 @@ export interface SandboxOptions extends Options {
   readonly config?: string | undefined;
 }
 
-/** What happens to the next requests. Seconds, bytes and events as in the header `Prefer`. */
+/** A fault for the next requests. Seconds, bytes and events as in the header `Prefer`. */
 export interface Fault extends Faults {
-  /** Status of a declared response, which is the answer. */
+  /** Status of the declared response to return. */
   readonly code?: number;
   /** Number of requests. Defaults to 1 if not specified. */
   readonly times?: number;
@@ -35,7 +35,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly requests: readonly Request[];
   /** Resolves with a recording whose transcript is the text. `format` defaults to `wav` if not specified. */
   speak(text: string, format?: SpeechRequest['format']): Promise<File>;
-  /** Applies a fault to the next requests without `Prefer`. Those of earlier calls come first. Throws for invalid values. */
+  /** Applies a fault to the next requests without `Prefer`. Faults apply in call order. Throws for invalid values. */
   next(fault: Fault): void;
 }
 
@@ -70,7 +70,7 @@ async function openSandbox(directory: string, options: Options, config?: string)
   const [faults, requests, sockets]: [PendingFault[], Request[], Set<Socket>] = [[], [], new Set()];
 
   function receive(req: IncomingMessage): void {
-    const isOfApp = req.headers[ownHeader] === undefined && req.method !== 'TRACE'; // which a Request cannot have
+    const isOfApp = req.headers[ownHeader] === undefined && req.method !== 'TRACE'; // Request rejects TRACE
     if (!isOfApp || !/^\/(api\/)?v1\//.test(req.url ?? '')) return;
     requests.push(copyOf(req, url));
     const [fault] = faults;

@@ -84,7 +84,7 @@ export const chatServers = {
   'llama-server': 'http://127.0.0.1:9931/v1',
 } as const;
 
-/** Omits a server whose port is the port of this service. */
+/** Omits a server with the address of this service. */
 function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, InstanceSettings> {
   const { chatModel } = settings;
   const servers = Object.entries(chatServers).filter(([, baseUrl]) => ownAddress(baseUrl, settings) === undefined);

@@ -77,8 +77,8 @@ function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject
 }
 
 /**
- * Returns false for errors of combining keywords, which only repeat the errors of their branches, and for type errors
- * of enumerations, because the enum error lists the values.
+ * Returns false for errors of `if` and `propertyNames`, which only repeat other errors, and for type errors of
+ * enumerations, because the enum error lists the values.
  */
 function isInformative({ keyword, parentSchema }: ErrorObject): boolean {
   if (keyword === 'type') return (parentSchema as Described).enum === undefined;
@@ -161,7 +161,7 @@ function quoting(error: ErrorObject, secret: boolean | undefined): string {
   return `; put quotes around it: ${assigned(error, isExact ? `"${String(data)}"` : '"..."')}`;
 }
 
-/** Returns the assignment `name: value`. Returns the assignment `name: value`. An item of a list has no name. */
+/** Returns the assignment `name: value`. An item of a list has no name. */
 function assigned({ instancePath }: ErrorObject, value: string): string {
   const name = instancePath.split('/').at(-1) ?? '';
   return `\`${/^\d*$/.test(name) ? '' : `${name}: `}${value}\``;

@@ -35,7 +35,7 @@ export function readLine(line: string): Line {
 
 const withoutCheckbox = (item: string): string => item.replace(/^\[[ xX]\](?=\s)/, '');
 
-/** Matches list numbers: Matches list numbers: `1.`, `2)`, `(3)`, `[4]`, `b)`, `①`, and `一、` in Chinese. */
+/** Matches list numbers: `1.`, `2)`, `(3)`, `[4]`, `b)`, `①`, and `一、` in Chinese. */
 const number =
   /^\s*(?:\(?\p{Nd}{1,3}(?:[.)](?=\s)|[、．）])|\[\d{1,3}\]\s|\(?[a-z]\)\s|[①-⑳]|[一二三四五六七八九十]{1,3}[、．])/iu;
 
@@ -47,7 +47,7 @@ function kindOf(rest: string): Line['kind'] {
   return boldLine.test(rest) ? 'heading' : 'text';
 }
 
-/** Whether the line continues the item above it because it is indented or begins in the middle of a sentence. */
+/** Whether the line continues the item above it: it is indented or begins with a lowercase letter. */
 export const continuesItem = (line = ''): boolean => /^(?:\s*>)*(?:\s{2,}\S|\p{Ll})/u.test(line);
 
 /**

@@ -1,8 +1,6 @@
 /** Removes emoji, because voices would speak their names. Pure, in linear time. */
 
-/**
- * Pictographs that are text by default, such as `©`, `™` and `↔`, count only if a variation selector makes them emoji.
- */
+/** Pictographs such as `↔` count only if a variation selector makes them emoji; `©`, `®` and `™` never count. */
 const sign = String.raw`(?:[[\p{Extended_Pictographic}\p{Emoji_Modifier}]&&[\p{Emoji_Presentation}\u2600-\u27bf\u{1f000}-\u{1ffff}]]\ufe0f?|[\p{Extended_Pictographic}--[©®™]]\ufe0f)`;
 const person = String.raw`${sign}\p{Emoji_Modifier}?[\u{e0020}-\u{e007f}]*`;
 const keycap = String.raw`[0-9#*]\ufe0f?\u20e3`;

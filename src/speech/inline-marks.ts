@@ -103,14 +103,13 @@ function withoutSpace(pieces: string[], line: string, end: number): number {
 
 const isAddress = (mark: string): boolean => mark.includes(':') && /^<(?:https?:\/\/|mailto:)/i.test(mark);
 
-/** Whether the tag starts an exponent: Whether the tag starts an exponent: `10<sup>6</sup>` is not 106. */
+/** Whether the tag starts an exponent: `10<sup>6</sup>` is not 106. */
 function isPower(mark: string, line: string, index: number): boolean {
   return /^<sup>$/i.test(mark) && /[\p{L}\p{N})]/u.test(line[index - 1] ?? '') && /[-−\d]/.test(line[index + 5] ?? '');
 }
 
 /**
- * Whether the mark is a footnote. Whether the mark is a footnote. A footnote follows a word; `[^a-z]` at the beginning
- * of a word is a character class.
+ * Whether the mark is a footnote. A footnote follows a word; `[^a-z]` at the beginning of a word is a character class.
  */
 function isFootnote(mark: string, before: string | undefined, labels: ReadonlySet<string>): boolean {
   return (before !== undefined && !isSpace(before)) || labels.has(labelOf(mark.slice(1, -1)));

@@ -27,7 +27,7 @@ export function saidOfMath(math: string): string {
     if (command !== undefined) return saidOfCommand(command) + (/[a-z\d]/i.test(next ?? '') ? ' ' : '');
     if (escaped !== undefined) return escaped === '\\' ? ', ' : /[%$#&_|]/.test(escaped) ? escaped : ' ';
     if (mark === '{' || mark === '}') return '';
-    return mark.startsWith('}') ? '/' : ' '; // separates separates the parts of a fraction
+    return mark.startsWith('}') ? '/' : ' '; // separates the parts of a fraction
   });
   return said.replace(/\s+/g, ' ').replace(/ ,/g, ',').trim();
 }

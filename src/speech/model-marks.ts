@@ -19,7 +19,7 @@ export const silentMark = [
   String.raw`<[|｜][^\s<>|｜]{1,60}[|｜]>`,
   // the end of a tool call whose beginning is missing
   String.raw`<\/(?:[a-z][\w-]{0,30}:)?(?:tool|function)(?:_[a-z]{1,20})?>`,
-  // the reading of a character (ruby) (ruby)
+  // the reading of a character (ruby)
   String.raw`<r[tp](?:\s[^<>]*)?>[^<>]{0,200}(?:<\/r[tp]>|(?=<(?:r[tp]|\/ruby)\b))`,
   // an emoji given by its name
   String.raw`:(?<![\p{L}\p{N}:]:)(?:[-+]1|100|[a-z][a-z0-9_+-]{2,30}):(?![\p{L}\p{N}:])`,

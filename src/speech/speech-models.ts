@@ -56,7 +56,7 @@ export interface SelectedSpeech {
 export interface SpeechModelSelector {
   /**
    * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the
-   * model lists its voices.
+   * model lists other voices.
    */
   choose(options: SpeechSelection): SelectedSpeech;
   /** Returns the voice for requests that name none; undefined if the engine lists no default. */

@@ -23,8 +23,8 @@ export interface Listener {
 }
 
 /**
- * Resolves with the first bytes. `return()` of the audio's iterator and an abort stop the engine immediately, even in
- * the middle of a chunk.
+ * Resolves once bytes arrive. `return()` of the audio's iterator and an abort stop the engine immediately, even in the
+ * middle of a chunk.
  */
 export async function withTimeouts<S extends Speech>(
   synthesize: (signal: AbortSignal) => Promise<S>,

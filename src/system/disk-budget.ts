@@ -49,7 +49,7 @@ const defaultBytes = 4 * 1024 ** 3;
 // 32,000 characters are half an hour of English, or more than four hours of Japanese, which is 745 MB as wav at 24 kHz.
 const maxSpeechBytes = 1024 ** 3;
 
-/** Maximum bytes of one speech: a quarter of the budget. */
+/** Size limit of a speech: a quarter of the budget, at most 1 GiB. */
 export function largestSpeech(budgetBytes: number): number {
   return Math.min(maxSpeechBytes, Math.floor(budgetBytes / 4));
 }

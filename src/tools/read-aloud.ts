@@ -63,7 +63,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
         } catch (error) {
           if (signal.aborted || waiting.aborted) throw error;
           log.warn({ id: chat, err: error }, 'read_aloud failed');
-          throw toolError(problemAnswer(error, '').body.detail, error); // exposes exposes only the public detail
+          throw toolError(problemAnswer(error, '').body.detail, error); // exposes only the public detail
         }
         return 'The text is being read aloud to the user now.';
       },

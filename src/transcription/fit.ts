@@ -41,7 +41,7 @@ export function fit(
   return { call: { ...call, prompt: promptWithKeywords(call.prompt, keywords) }, ignored };
 }
 
-/** Throws `parameter-not-supported` for a number of speakers that contradicts itself, or that the model does not take. */
+/** Throws `parameter-not-supported` if the numbers of speakers contradict each other or the model accepts none. */
 export function requireSpeakers(
   model: ServedModel<'transcription'>,
   { minSpeakers, maxSpeakers }: TranscriptionParameters,

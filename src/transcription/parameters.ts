@@ -42,8 +42,8 @@ export interface Parameter<Value> {
    */
   readonly api?: { readonly field: keyof ApiFields; read(text: string): Value | undefined };
   /**
-   * Field of a form under /v1; absent if another field such as `response_format` decides. If the model lacks the
-   * features, the field is ignored and listed as ignored.
+   * Field of a form under /v1; absent if another field such as `response_format` decides. Without the features, the
+   * field is listed as ignored, or rejected if `isRefused`.
    */
   readonly openai?: {
     readonly field: string;
@@ -152,7 +152,7 @@ export function fromApi(fields: { readonly [Field in keyof ApiFields]?: unknown 
     const text = api && fields[api.field];
     return typeof text === 'string' ? api?.read(text) : undefined;
   });
-  if (asked.channels) return asked; // they are the speakers
+  if (asked.channels) return asked; // each channel is a speaker
   const numbers = { ...(minSpeakers && { minSpeakers }), ...(maxSpeakers && { maxSpeakers }) };
   return { ...asked, ...((diarize ?? minSpeakers ?? maxSpeakers) && { diarize: true, ...numbers }) };
 }
@@ -197,7 +197,7 @@ const kindsOf: ReadonlyMap<string, readonly TimestampKind[]> = new Map([
 const maxPrompt = 8_192;
 const maxKeywords = 200;
 const maxKeywordLength = 64;
-/** Maximum number of characters in all keywords: about Whisper's limit of 224 tokens. */
+/** Maximum number of characters in all keywords: above Whisper's limit of 224 tokens. */
 const maxKeywordCharacters = 2_000;
 
 /** Reads OpenAI's `keywords`, one per field, and faster-whisper's `hotwords`, separated by commas. */

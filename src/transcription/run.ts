@@ -63,8 +63,8 @@ export function chooseTranscriptionModel(
 }
 
 /**
- * Runs the transcription. Runs the transcription. Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed`
- * if the engine omits requested timestamps.
+ * Runs the transcription. Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits
+ * requested timestamps.
  */
 export async function transcribe(
   model: ServedModel<'transcription'>,

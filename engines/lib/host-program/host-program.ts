@@ -49,7 +49,7 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
   function receive(line: string): void {
     const message = parseObject(line) as { readonly cancel: number } | (Question & { readonly id: number }) | undefined;
     if (message === undefined)
-      process.stderr.write('a line of stdin is not a JSON object\n'); // no call can be failed, because the id is unknown
+      process.stderr.write('a line of stdin is not a JSON object\n'); // no call can be rejected: the id is unknown
     else if (!('cancel' in message)) void serve(message);
     else working.get(message.cancel as number)?.abort(new Error('canceled'));
   }

@@ -58,7 +58,7 @@ export function createLocality(options: ProviderOptions, provider: Provider): Lo
   };
 }
 
-/** The server is not Ollama. */
+/** True if the server is not Ollama. */
 const isWithoutList = (status: number): boolean => status === 404 || status === 405;
 
 /**

@@ -10,8 +10,8 @@ import type { Provider } from './provider.ts';
 /** Age in milliseconds at which a list is fetched again. On this machine, people install models and expect to see them. */
 const freshMs = { here: 30_000, elsewhere: 300_000 };
 /**
- * The wait after a failure, in milliseconds. It doubles with each further failure, because the provider may just be
- * starting, or be down.
+ * The wait after a failure, in milliseconds: short at first, because the provider may be starting, then doubled up to
+ * `longest`.
  */
 const retryMs = { first: 5_000, longest: { here: 5_000, elsewhere: 60_000 } };
 /** How long startup waits for the first list, in milliseconds. */

@@ -30,8 +30,8 @@ export interface ProviderRequest {
 export interface Provider extends AsyncDisposable {
   /**
    * Resolves when the response headers arrive with a 2xx status; the caller reads the body. Retries failed connections,
-   * 503, and 502 and 504 of a proxy, but never after a response has started. Rejects with an `EngineError`, with the
-   * error from `explain`, or with the signal's reason.
+   * 503, and 502 and 504 of a proxy, but never after a 2xx response has started. Rejects with an `EngineError`, with
+   * the error from `explain`, or with the signal's reason.
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /**

@@ -44,7 +44,7 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
     return place === undefined ? undefined : { place, lacking: undefined, stamp: '', ...findBinary(place) };
   }
 
-  /** Returns a sentence about what is missing. Answers from memory. */
+  /** Returns a sentence about what is missing. Does no I/O. */
   function missing(): string | undefined {
     if (found === undefined) return notFound(named, part);
     if (found.lacking !== undefined) return `${found.lacking}.`;

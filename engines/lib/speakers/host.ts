@@ -1,6 +1,6 @@
 /**
- * Finds who speaks, with a segmentation model and a model of voices. It is a separate program, because sherpa-onnx ends
- * its process on bad files, cannot be canceled, and contains eSpeak NG (GPL-3.0).
+ * Finds who speaks, with a segmentation and a speaker embedding model. It is a separate program, because sherpa-onnx
+ * ends its process on bad files, cannot be canceled, and contains eSpeak NG (GPL-3.0).
  *
  * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and at the end the distances of the
  * references. It answers one question at a time.
@@ -62,11 +62,11 @@ const { OfflineSpeakerDiarization, SpeakerEmbeddingExtractor } = loadLibrary(lib
 const addon = createRequire(join(library, 'package.json'))('./addon.js') as Addon;
 const model = { numThreads: 1, provider: 'cpu', debug: 0 };
 
-/** The segmentation takes about a tenth of the time, and reports nothing. */
+/** The segmentation takes about a tenth of the time, and reports no progress. */
 const segmentationShare = 0.1;
 /** Spans per message: a line has at most 1 MiB. */
 const batch = 1_000;
-/** Sound of a speaker that is compared with a reference. */
+/** Seconds of a speaker's speech to compare with a reference. */
 const mostSeconds = 30;
 
 await find(
@@ -101,7 +101,7 @@ serveQuestions(async (question, { say, signal }) => {
   return { distances };
 });
 
-/** Without a copy of the whole. */
+/** Reads in chunks, without a copy. */
 async function floatsOf(slice: WavSlice): Promise<Float32Array> {
   const floats = new Float32Array(lengthOf(slice) * samplesPerMs);
   let read = 0;
@@ -112,7 +112,7 @@ async function floatsOf(slice: WavSlice): Promise<Float32Array> {
   return floats;
 }
 
-/** Frees the samples once the library has copied them. */
+/** Frees `samples` once the library has copied them. */
 async function find(
   samples: Float32Array,
   { step, clusters = -1 }: Pick<HostQuestion, 'step' | 'clusters'>,
@@ -132,7 +132,7 @@ async function find(
   return await turns;
 }
 
-/** The longest turns of a speaker. */
+/** Joins the longest turns of a speaker. */
 function speechOf(samples: Float32Array, turns: readonly Turn[], speaker: number): Float32Array {
   const own = turns.filter((turn) => turn.speaker === speaker).sort((a, b) => b.end - b.start - (a.end - a.start));
   const speech = new Float32Array(mostSeconds * sampleRate);

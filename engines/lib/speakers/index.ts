@@ -32,14 +32,14 @@ function stepOf(durationMs: number): number {
   return durationMs <= 2 * hourMs ? 0.25 : 0.5;
 }
 
-/** Pieces of speech that are clustered in an hour, with a step of 0.1. */
+/** Pieces of speech to cluster per hour of audio, with a step of 0.1. */
 const piecesPerHour = 6_758;
 const megabyte = 1_000_000;
 
 /**
- * Bytes for a recording: the library copies the samples twice and the files, and has a triangular matrix of doubles.
- * Measured with handmade models: 0.84 GB for an hour, 2.87 GB for four. Rounded up, so that recordings of about the same
- * length share a program.
+ * Bytes for a recording: the library has two copies of the samples, copies of the files, and a triangular matrix of
+ * doubles. Measured with handmade models: 0.84 GB for an hour, 2.87 GB for four. Rounded up, so that recordings of
+ * about the same length share a program.
  */
 export function needOf(durationMs: number, fileBytes: number): number {
   const pieces = (piecesPerHour * 0.1 * durationMs) / hourMs / stepOf(durationMs);
@@ -124,12 +124,12 @@ export async function openSpeakers(
   };
   return {
     finder,
-    /** Looks again for the files. */
+    /** Searches for the files again. */
     async look(): Promise<void> {
       files = await inspect();
     },
     groups: isOwn ? [group] : [],
-    /** The models are optional: a folder that the settings name is not. */
+    /** The models are optional, but a folder that the settings name is not. */
     async inspect(): Promise<Finding[]> {
       const found = await inspect();
       if (found.ok) return [{ what: assetId, ok: true, detail: folder }];

@@ -1,4 +1,4 @@
-/** The two models that find speakers: a segmentation, and an embedding of voices. */
+/** The two models that find speakers: one for segmentation, one for voice embeddings. */
 import { join } from 'node:path';
 import { Catalog } from '../catalog.ts';
 import { explained, rememberFiles, requireCount, Unusable, type Judged } from '../model-files.ts';
@@ -8,10 +8,10 @@ export const assetId = 'speakers';
 
 const segmentation =
   'csukuangfj/sherpa-onnx-pyannote-segmentation-3-0/resolve/9403a6902bb58e3d5ae8c7e77c3422de279db2e0/model.onnx';
-/** The tag is spelled like that. */
+/** The misspelling is upstream's. */
 const embeddings = 'https://github.com/k2-fsa/sherpa-onnx/releases/download/speaker-recongition-models';
 
-/** NVIDIA's card states CC-BY-4.0, other catalogs state Apache-2.0 for the second file. */
+/** License of the second file: CC-BY-4.0 on NVIDIA's card, Apache-2.0 in other catalogs. */
 export const catalog = new Catalog('https://huggingface.co', 'models', {
   [assetId]: {
     title: 'Speakers: pyannote segmentation 3.0, NVIDIA TitaNet small',
@@ -26,7 +26,7 @@ export const catalog = new Catalog('https://huggingface.co', 'models', {
   },
 });
 
-/** Of a folder. The first name is that of a download. */
+/** File names in a folder, as they are downloaded. */
 const names = {
   segmentation: 'model.onnx',
   embedding: 'nemo_en_titanet_small.onnx',

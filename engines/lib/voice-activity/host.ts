@@ -33,11 +33,11 @@ const step = 3 * 512;
 
 const { library, model } = JSON.parse(process.argv[2] ?? '') as HostOptions;
 const { Vad } = loadLibrary(library);
-/** A short word counts as speech, and a short pause is part of it. */
+/** A short word counts as speech; a short pause does not end it. */
 const sileroVad = { model, threshold: 0.5, minSpeechDuration: 0.1, minSilenceDuration: 0.25, windowSize: 512 };
 const config = { sileroVad, sampleRate, numThreads: 1, provider: 'cpu', debug: 0 };
 const open = (): VoiceActivityDetector => new Vad(config, 30);
-/** Loading a detector takes as long as ten seconds of audio. */
+/** Loading a detector takes as long as processing 10 s of audio. */
 const idle = [open()];
 
 serveQuestions(async (question, { say, signal }) => {

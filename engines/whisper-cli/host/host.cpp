@@ -123,7 +123,7 @@ json transcribe(whisper_context * context, const json & question, Job & job) {
     if (language != "auto" && whisper_lang_id(language.c_str()) < 0) return {{"error", "unknown language"}};
     std::vector<float> samples;
     if (!read_samples(question, samples)) return {{"error", "cannot read the recording"}};
-    // Beam search draws from random numbers that only a new state seeds. It also keeps nothing of an earlier recording.
+    // Beam search uses random numbers that only a new state seeds. A new state also keeps nothing of an earlier recording.
     const std::unique_ptr<whisper_state, decltype(&whisper_free_state)> state(whisper_init_state(context), whisper_free_state);
     if (!state) return {{"error", "out of memory"}};
     if (language == "auto") language = detect_language(context, state.get(), samples, question);

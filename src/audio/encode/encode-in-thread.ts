@@ -29,7 +29,7 @@ export async function* encodeInThread(
 }
 
 interface Encoder extends Disposable {
-  /** Sends one request at a time. Rejects with `engine-failed` or the signal's reason. */
+  /** Sends a request; calls cannot overlap. Rejects with `engine-failed` or the signal's reason. */
   send(request: EncoderRequest): Promise<Uint8Array>;
 }
 

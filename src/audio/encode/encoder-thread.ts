@@ -98,7 +98,7 @@ function copy(bytes: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
 
 const toBytes = (floats: Float32Array): Uint8Array => new Uint8Array(toSamples16(floats).buffer);
 
-/** Caches the result of `make`. Caches the result of `make`. Failures are not cached: the next call retries. */
+/** Caches the result of `make`. Failures are not cached: the next call retries. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () =>

@@ -17,10 +17,7 @@ const choiceLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /;
 const errorLine = /\[(error|fatal)\] /;
 /** ffmpeg prints this for the video of a film, because no video decoder is allowed. */
 const harmless = 'not on whitelist';
-/**
- * A packet could not be decoded, or was decoded with gaps. The messages are those of ffmpeg before 6, of ffmpeg up to
- * 7, and of all versions.
- */
+/** A packet could not be decoded, or was decoded with gaps. The messages differ between versions of ffmpeg. */
 const failureLine = /Error while decoding|Error submitting packet|Decoding error|corrupt decoded frame/;
 /** ffmpeg prints this for the last packet of a truncated file. */
 const cut = 'corrupt input packet';
@@ -71,8 +68,8 @@ export class FfmpegReport {
 }
 
 /**
- * Number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. All other layouts have at most
- * eight channels.
+ * Number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. Others, except `hexadecagonal`,
+ * have at most 8.
  */
 function channelsOf(layout: string): number {
   const [count] = /^\d+(?= channels)/.exec(layout) ?? [];

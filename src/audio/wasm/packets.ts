@@ -131,7 +131,7 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
     count.packets += 1;
     count.bytes += packet.data.length;
     if (block === undefined || samples === 0) {
-      const isSkipped = block !== undefined && track.codec === 'opus'; // due to the pre-skip in its header
+      const isSkipped = block !== undefined && track.codec === 'opus'; // removed by the decoder as pre-skip
       count.lost += isSkipped ? 0 : 1;
       continue;
     }

@@ -97,7 +97,7 @@ async function measureVoices({ id, entry, engine, instance }: ServedModel<'speec
     const { language = null } = voices.find((one) => one.id === voice) ?? {};
     if (pcm && (language ?? 'en') === 'en') bench.sample ??= await sampleOf(pcm, model, bench);
     seen.push(...programs);
-    if (seen.length === 0) return; // no resident program, such as espeak: all voices use the same program
+    if (seen.length === 0) return; // without a resident program (as for espeak), one voice is enough
   }
   // A broken voice is missing from the voices of a model that has other voices.
   for (const { what, ok, detail } of (await engine.inspect?.()) ?? []) {

@@ -104,7 +104,7 @@ export class Assets {
 
   readonly #statusOf = (group: MergedGroup) => statusOfGroup(group, this.#declarations, this.#assetStatus);
 
-  /** Returns the missing assets that the settings require for an engine. */
+  /** Returns the assets of an engine that are required but not ready. */
   lackingOf(instance: string): readonly LackingAsset[] {
     const assets = this.#declarations.configuredFor(instance);
     const lacking = assets.map(this.#assetStatus).filter(({ state }) => state !== 'ready');

@@ -128,7 +128,7 @@ export function requireAvailable(
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }
 
-/** Availability codes of a model that is not installed yet or is being installed. */
+/** Availability codes of a model that is not set up yet. */
 const notThereYet: ReadonlySet<string> = new Set(['preparing', 'program-missing', 'model-file-missing', 'key-missing']);
 
 export function supports({ entry }: ServedModel, feature: Feature): boolean {

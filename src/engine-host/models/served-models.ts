@@ -17,7 +17,7 @@ export interface ServedModel<C extends Capability = Capability> {
   /** The instance's name in the settings. */
   readonly instance: string;
   readonly engine: Engines[C];
-  /** Finds the speakers for a model that has timestamps of words, and does not tell speakers apart itself. */
+  /** Finds the speakers for a model with word timestamps that does not distinguish speakers itself. */
   readonly finder?: SpeakerFinder | undefined;
   /** Whether the model can be used now. */
   readonly availability: Availability;
@@ -241,7 +241,7 @@ function withVoice<C extends Capability>(models: readonly ServedModel<C>[], voic
   return able.length > 0 ? able : models;
 }
 
-/** Availability codes of a model that the operator has to install. */
+/** Availability codes of a model that is not installed. */
 const notInstalled: readonly Availability['code'][] = ['preparing', 'program-missing', 'model-file-missing'];
 
 export const isInstalled = ({ availability }: Pick<ServedModel, 'availability'>): boolean =>

@@ -90,7 +90,7 @@ async function findModule(use: string, baseDir: string): Promise<string | undefi
 }
 
 /**
- * Resolves a package in the way of `import`, because `require.resolve` does not find import-only packages. Throws for a
+ * Resolves a package as `import` does, because `require.resolve` does not find import-only packages. Throws for a
  * broken package. `use` is its name, its folder, or a module below its name.
  */
 async function resolvePackage(use: string, manifest: string, importer: string): Promise<string> {

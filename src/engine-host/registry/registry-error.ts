@@ -5,7 +5,7 @@ export class RegistryError extends Error {
   override readonly name = 'RegistryError';
 }
 
-/** Creates a RegistryError. Creates a RegistryError. `place` is the path below `engines` in the settings. */
+/** Creates a RegistryError. `place` is the path below `engines` in the settings. */
 export function refusal(place: string, what: string, cause?: unknown): RegistryError {
   return new RegistryError(`engines.${place}: ${what}`, { cause });
 }

@@ -40,7 +40,7 @@ export class ProcessLifecycle implements MemoryUser {
     this.#plan = plan;
     this.#events = events;
     this.#loaded = this.#load();
-    this.#loaded.catch(ignore); // a preload has no caller to receive the error to receive the error
+    this.#loaded.catch(ignore); // a preload has no caller to receive the error
   }
 
   get name(): string {

@@ -41,7 +41,7 @@ export class ByteBudget {
 }
 
 export interface RefusableBody {
-  /** Called when another caller needs the memory of this body. */
+  /** Called when another body needs the memory of this one. */
   refuse(problem: ProblemError): void;
 }
 

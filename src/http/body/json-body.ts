@@ -44,7 +44,7 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
   // microtask later.
   await Promise.resolve();
   signal.throwIfAborted(); // budget claimed after the end of the request would never be released
-  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // rejected rejected before 100 Continue is sent is sent
+  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // rejected before 100 Continue is sent
   const counter = new BodyCounter(limits);
   const bytes = arrived(req);
   if (bytes) counter.count(bytes);
@@ -60,7 +60,7 @@ class BodyCounter {
   readonly #reservation: Reservation;
   readonly #structure = new JsonStructure();
   #bytes = 0;
-  /** Called when the body is evicted in favor of another caller. */
+  /** Called when the body is evicted in favor of another one. */
   onRefused: (problem: ProblemError) => void = () => undefined;
 
   constructor(limits: JsonLimits) {

@@ -400,7 +400,7 @@ function problemOf({ code = '', reason }: ParseError, connection: Connection): P
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new ProblemError('headers-too-large', 'The request head exceeds 16 KB.');
   }
-  if (!code.startsWith('HPE_')) return undefined; // this is this is a connection error
+  if (!code.startsWith('HPE_')) return undefined; // this is a connection error
   return new ProblemError('malformed-request', `The request cannot be parsed${reason ? `: ${reason}` : ''}.`);
 }
 

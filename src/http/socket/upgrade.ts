@@ -104,8 +104,8 @@ export function createSockets({ log, checkMs }: SocketsOptions) {
 }
 
 /**
- * The response to a WebSocket request, because Node.js emits such requests without a response. A refusal ends the
- * connection. An accepted socket must be detached.
+ * The response to a WebSocket request; Node.js emits such requests without one. A refusal ends the connection. An
+ * accepted socket must be detached.
  */
 export class UpgradeResponse extends ServerResponse {
   /** The bytes after the head of the request. */
@@ -155,7 +155,7 @@ class WatchedSocket implements TextSocket {
   readonly #received: SocketMessage[] = [];
   /** Wakes up the reader of the messages. */
   #onReceived = (): void => undefined;
-  /** The code with which this side closed the socket, because a client that is gone does not confirm it. */
+  /** The code with which this side closed the socket; a client that is gone does not confirm it. */
   #closeCode: number | undefined;
   /** Settles once the last text has been passed to the operating system. */
   #sent: Promise<unknown> = Promise.resolve();
@@ -169,7 +169,7 @@ class WatchedSocket implements TextSocket {
     this.#ws = ws;
     this.#socket = socket;
     this.#isAllowed = isAllowed;
-    ws.pause(); // paused paused until the session asks for a message
+    ws.pause(); // paused until the session asks for a message
     socket.on('data', () => this.#yield());
     ws.on('message', (data: Buffer, isBinary) => this.#receive(isBinary ? undefined : data.toString()));
     ws.on('pong', () => (this.#missedPongs = 0));
@@ -187,7 +187,7 @@ class WatchedSocket implements TextSocket {
   }
 
   send(text: string): void {
-    if (!this.#isOpen) return this.#end(); // or a session that sends until its signal aborts would block the process
+    if (!this.#isOpen) return this.#end(); // else a session that sends until its signal aborts would block the process
     this.#sent = new Promise((resolve) => this.#ws.send(text, resolve));
   }
 

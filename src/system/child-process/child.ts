@@ -24,15 +24,14 @@ export function spawnProgram(
 ): Child {
   options.signal.throwIfAborted();
   const path = findExecutable(program);
-  // Checked here, because Checked here, because setpriv would report this with an exit code that looks like the
-  // program's own.
+  // Checked here, because setpriv would report this with an exit code that looks like the program's own.
   if (path === undefined) throw new Error(`${program} could not be started: program not found`);
   const [command, ...rest] = endingWithParent(path, args);
   const child = spawn(command, rest, {
     cwd: options.cwd,
     env: { ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])), ...options.env },
     stdio: [stdin, 'pipe', 'pipe'],
-    detached: true, // in in its own process group, so that its children end with it
+    detached: true, // in its own process group, so that its children end with it
   });
   child.on('error', ignore); // the error is emitted later; without a listener, it would be an uncaught exception
   if (!hasPipes(child)) {

@@ -206,7 +206,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     if (state.is !== 'connected') throw new EngineError('engine-failed', `The tool server ${name} is not available.`);
     const connected = state;
     const caller = new AbortController();
-    const off = onAbort(signal, () => caller.abort('the caller has disconnected')); // the reason is the reason is sent to the server
+    const off = onAbort(signal, () => caller.abort('the caller has disconnected')); // the reason is sent to the server
     let last = -Infinity;
     try {
       const result = await connected.connection.call(tool, args, {

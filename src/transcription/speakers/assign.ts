@@ -1,12 +1,12 @@
-/** Gives each word the speaker of the speech that covers it. */
+/** Assigns each word to the speaker who speaks at that time. */
 import type { SpeakerSpan, TimedText } from '../../../engines/contract/index.ts';
 
-/** Speech this near to a word counts as its own if no other covers it. */
+/** Speech this close to a word determines its speaker if none overlaps it. */
 const nearMs = 500;
-/** Fewer words, in a shorter time and without a longer speech, are part of the sentence around them. */
+/** Up to `words` words shorter than `ms`, without speech of that length, belong to the sentence around them. */
 const short = { words: 2, ms: 400 } as const;
 
-/** Returns the index of the speaker of each unit; 0 without any speech. `spans` are in order. */
+/** Returns the index of the speaker of each unit; 0 if there is no speech. `spans` must be in order. */
 export function speakersOf(units: readonly TimedText[], spans: readonly SpeakerSpan[]): number[] {
   const covering = createSweep(spans);
   const covered = units.map(covering);
@@ -23,16 +23,16 @@ export function speakersOf(units: readonly TimedText[], spans: readonly SpeakerS
 }
 
 interface Covered {
-  /** By speaker, in the order in which their spans begin: the common time, and the length of the longest span. */
+  /** By speaker, in the order in which their spans begin: the overlap, and the length of the longest span. */
   readonly overlaps: ReadonlyMap<number, { readonly ms: number; readonly longestMs: number }>;
   readonly nearest: { readonly speaker: number; readonly gapMs: number } | undefined;
 }
 
-/** Returns a function for units in the order of their starts, which looks only at the spans around the unit. */
+/** Returns a function to call with units in order of their starts. It checks only the spans near each unit. */
 function createSweep(spans: readonly SpeakerSpan[]): (unit: TimedText) => Covered {
   let next = 0;
   let open: SpeakerSpan[] = [];
-  /** The span that has ended last. */
+  /** The ended span with the latest end. */
   let last: SpeakerSpan | undefined;
   return ({ startMs, endMs }) => {
     for (let span = spans[next]; span && span.startMs < endMs; span = spans[next]) {
@@ -54,7 +54,7 @@ function createSweep(spans: readonly SpeakerSpan[]): (unit: TimedText) => Covere
   };
 }
 
-/** A short "yes" of another speaker within a sentence keeps the sentence whole. */
+/** Keeps a sentence whole despite a short "yes" of another speaker. */
 function smoothed(speakers: readonly number[], units: readonly TimedText[], covered: readonly Covered[]): number[] {
   const result = [...speakers];
   for (let first = 0, end = 0; first < result.length; first = end) {

@@ -13,18 +13,18 @@ import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import { findWavSamples, lengthOf } from '../../../lib/wav.ts';
 
 export interface Search {
-  /** The names of known speakers, and speech of each. */
+  /** Known speakers: names and voice samples. */
   readonly known?: readonly KnownVoice[];
   readonly minSpeakers?: number | undefined;
   readonly maxSpeakers?: number | undefined;
   readonly signal: AbortSignal;
-  /** Called with how much is done, from 0 to 1. */
+  /** Called with the completed fraction, from 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
 }
 
 /**
- * Returns what finds the speakers of a recording that is transcribed in parts. Throws `parameter-not-supported` if the
- * model tells them apart itself: the labels of two parts have nothing to do with each other.
+ * Returns the finder for a recording that is transcribed in parts. Throws `parameter-not-supported` if the model itself
+ * distinguishes speakers, because its labels in different parts are unrelated.
  */
 export function requireFinder({ id, finder }: ServedModel<'transcription'>): SpeakerFinder {
   if (finder) return finder;
@@ -33,14 +33,14 @@ export function requireFinder({ id, finder }: ServedModel<'transcription'>): Spe
   throw new ProblemError('parameter-not-supported', detail, blame);
 }
 
-/** Throws as `requireFit` does, if the header of a WAV file tells its length. */
+/** Like `requireFit`, for a WAV file whose header states its length. */
 export async function requireFileFit(finder: SpeakerFinder, { path }: Pick<Recording, 'path'>): Promise<void> {
   await using file = await open(path);
   const { layout, bytes = 0 } = (await findWavSamples(file)) ?? {};
   if (layout) requireFit(finder, (1000 * bytes) / (layout.sampleRate * layout.channels * layout.format.bytes));
 }
 
-/** Throws `recording-too-long`, with the hours that fit. */
+/** Throws `recording-too-long`, stating the maximum in hours. */
 export function requireFit({ maxMs = 0 }: Pick<SpeakerFinder, 'maxMs'>, durationMs: number): void {
   if (durationMs <= maxMs) return;
   const hours = Math.floor(maxMs / 360_000) / 10;
@@ -60,13 +60,13 @@ export interface Speakers {
   readonly names: ReadonlyMap<number, string>;
 }
 
-/** Cosine distance: a voice that is further away is another one. Not measured with real voices. */
+/** Cosine distance beyond which two voices differ. Not measured with real voices. */
 const nearDistance = 0.5;
 
 /**
- * Finds the speakers of a whole recording. A told number is not the number of clusters: that would keep the clusters
- * of noise and merge people instead. It is applied when speakers who hardly speak have been removed. Only if too few are
- * left, the speech is divided into the least number, and one more for each that was removed.
+ * Finds the speakers of a whole recording. `minSpeakers` and `maxSpeakers` apply after speakers who hardly speak were
+ * removed: as numbers of clusters, they would keep noise and merge people. Only if too few remain, the search is
+ * repeated with `minSpeakers` clusters plus one for each removed.
  */
 export async function findSpeakers(
   finder: SpeakerFinder,
@@ -88,7 +88,7 @@ export async function findSpeakers(
   return countOf(second) > countOf(first) ? named(second, divided) : named(first, found);
 }
 
-/** The nearest voice gets its name first. A speaker has one name, and nobody is forced onto the nearest one. */
+/** Names the closest pairs first. A speaker has at most one name; no name is given beyond `nearDistance`. */
 function namesOf(
   known: readonly KnownVoice[],
   distances: FoundSpeakers['distances'],
@@ -109,14 +109,14 @@ function namesOf(
 
 const countOf = (spans: readonly SpeakerSpan[]): number => new Set(spans.map(({ speaker }) => speaker)).size;
 
-/** A speaker whose longest speech is shorter is noise, or a part of another speaker. */
+/** A speaker whose longest span is shorter is noise or part of another speaker. */
 const leastMs = 1_000;
-/** So is one with less than this share of all speech, unless one speech is that long. */
+/** So is a speaker with a smaller share of all speech, unless a span is at least `longMs`. */
 const [leastShare, longMs] = [0.01, 4_000];
 
 /**
- * Gives the speech of speakers who hardly speak, and of those who speak least beyond `maxSpeakers`, to the nearest other
- * speaker. Someone who asks a single question in an hour remains.
+ * Reassigns the speech of speakers who hardly speak, and of those who speak least beyond `maxSpeakers`, to the nearest
+ * other speaker. A person with one long question in an hour remains.
  */
 export function foldSpeakers(spans: readonly SpeakerSpan[], maxSpeakers = Infinity): SpeakerSpan[] {
   const sorted = spans.toSorted((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || a.speaker - b.speaker);
@@ -134,7 +134,7 @@ export function foldSpeakers(spans: readonly SpeakerSpan[], maxSpeakers = Infini
   return giveTo(sorted, new Set(kept.map(([speaker]) => speaker)));
 }
 
-/** The nearest span of a kept speaker; of two, the earlier. */
+/** Uses the nearest span of a kept speaker; the earlier of two. */
 function giveTo(sorted: readonly SpeakerSpan[], kept: ReadonlySet<number>): SpeakerSpan[] {
   const own = sorted.filter(({ speaker }) => kept.has(speaker));
   let next = 0;

@@ -71,7 +71,7 @@ interface SpeakerSearch extends Pick<Search, 'minSpeakers' | 'maxSpeakers'> {
   readonly finder: SpeakerFinder;
 }
 
-/** Finds the speakers first: a recording whose speakers cannot be found is not transcribed. */
+/** Finds the speakers first; if that fails, nothing is transcribed. */
 async function transcribeWithSpeakers(
   model: ServedModel<'transcription'>,
   { recording, search, diarize: _here, knownSpeakers = [], ...call }: Asked & { readonly search: SpeakerSearch },
@@ -94,7 +94,7 @@ async function transcribeWithSpeakers(
   return labeled(await transcribe(model, { ...request, recording: heard }, listener, services), speakers);
 }
 
-/** The whole of a file that the service has decoded. */
+/** Returns a decoded recording in the form for engines. */
 function recordingOf({ wavPath, startMs, endMs }: Decoded): Recording {
   const slice = { startMs, endMs };
   return { path: wavPath, container: 'wav', mediaType: 'audio/wav', bytes: bytesOf({ wavPath, ...slice }), slice };

@@ -1,4 +1,4 @@
-/** The references of known speakers: decoded beside the recording, whose directory is removed with the request. */
+/** Decodes the references of known speakers next to the recording; the directory is removed with the request. */
 import { randomUUID } from 'node:crypto';
 import { open, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Joins a transcript with the speech of its speakers. */
+/** Adds the speakers to a transcript. */
 import type { SpeakerTurn, Span, Transcript } from '../../../engines/contract/index.ts';
 import type { Speakers } from './find.ts';
 import { speakersOf } from './assign.ts';
@@ -26,7 +26,7 @@ export function labeled(
   return { ...transcript, segments, ...(words && { words }), turns: withSpeech(turnsOf(segments), spoken) };
 }
 
-/** A, B and so on, in the order in which the speakers first appear. */
+/** Returns names, or letters in the order in which speakers appear. */
 function labelsOf(speakers: readonly number[], names: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
   const taken = new Set(names.values());
   const letters = Iterator.from(allLetters()).filter((letter) => !taken.has(letter));
@@ -44,8 +44,8 @@ export function letterOf(index: number): string {
 }
 
 /**
- * Recognizers report the ends of words late: a turn begins and ends with the speech around its first and last word. Turns
- * do not overlap.
+ * Recognizers report word ends late, so turns begin and end with the speech around their first and last words. Turns do
+ * not overlap.
  */
 function withSpeech(turns: readonly SpeakerTurn[], spoken: readonly SpokenSpan[]): SpeakerTurn[] {
   const own = Map.groupBy(spoken, ({ speaker }) => speaker);

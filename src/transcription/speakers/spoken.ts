@@ -1,4 +1,4 @@
-/** Transcripts whose parts have a speaker. */
+/** Transcripts whose parts have speakers. */
 import type { SpeakerTurn, TimedText, Transcript } from '../../../engines/contract/index.ts';
 import { joinTexts } from '../../../lib/join-texts.ts';
 
