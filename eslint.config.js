@@ -2,6 +2,9 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** Of Node.js, in scripts without types. */
+const globals = ['AbortSignal', 'Buffer', 'URL', 'WebSocket', 'console', 'fetch', 'process'];
+
 export default defineConfig(
   globalIgnores(['generated/', 'dist/', 'node_modules/', 'test/fixtures/', 'packages/*/build/']),
   js.configs.recommended,
@@ -48,6 +51,6 @@ export default defineConfig(
   },
   {
     files: ['**/*.{js,mjs}'],
-    languageOptions: { globals: { process: 'readonly', URL: 'readonly', console: 'readonly', fetch: 'readonly' } },
+    languageOptions: { globals: Object.fromEntries(globals.map((name) => [name, 'readonly'])) },
   },
 );

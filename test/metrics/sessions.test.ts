@@ -10,7 +10,7 @@ const words = 'the words of somebody';
 useSessions(async (socket, { turnEnded }) => {
   for await (const { text } of socket.messages) {
     turnEnded(500);
-    await socket.send(String(text));
+    socket.send(String(text));
   }
 });
 
