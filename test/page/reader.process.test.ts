@@ -167,18 +167,17 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
       const page = await open({ script: speech, isAlone: true });
       const asked: string[] = [];
       let sound = 0;
-      const socket = new Promise<(event: object | string) => void>((resolve) => {
-        void page.page.routeWebSocket(/\/v1\/realtime\?intent=transcription$/, (route) => {
-          route.onMessage((text) => {
-            const { type } = JSON.parse(String(text)) as { type: string };
-            if (type === 'input_audio_buffer.append') sound += 1;
-            else asked.push(type);
-          });
-          resolve((event) => route.send(typeof event === 'string' ? event : JSON.stringify(event)));
+      const socket = Promise.withResolvers<(event: object | string) => void>();
+      await page.page.routeWebSocket(/\/v1\/realtime\?intent=transcription$/, (route) => {
+        route.onMessage((text) => {
+          const { type } = JSON.parse(String(text)) as { type: string };
+          if (type === 'input_audio_buffer.append') sound += 1;
+          else asked.push(type);
         });
+        socket.resolve((event) => route.send(typeof event === 'string' ? event : JSON.stringify(event)));
       });
       await page.button('Speak').click();
-      const say = await socket;
+      const say = await socket.promise;
       say({ type: 'session.created' });
       await expect.poll(() => sound, patience).toBeGreaterThan(5);
       const phrase = (item_id: string, transcript: string) => {

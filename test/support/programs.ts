@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, test } from 'vitest';
 
@@ -10,11 +10,12 @@ import { describe, test } from 'vitest';
 
 /**
  * The program's path: what its environment variable says (WHISPER_CLI for whisper-cli), else the first one on PATH,
- * then in DATA_DIR, then where developers of this repository keep a build of their own.
+ * then in DATA_DIR, then where developers of this repository keep a build of their own. The service looks for
+ * whisper-host beside whisper-cli, and so do the tests: another build may be in DATA_DIR.
  */
 export function findProgram(name: string): string | undefined {
   const configured = process.env[environmentVariable(name)];
-  const candidates = configured ? [configured] : searchPath().map((directory) => join(directory, name));
+  const candidates = configured ? [configured] : searchPath(name).map((directory) => join(directory, name));
   return candidates.find(isExecutable);
 }
 
@@ -24,9 +25,11 @@ export function requireProgram(name: string): string {
   return path;
 }
 
-function searchPath(): string[] {
+function searchPath(name: string): string[] {
   const { PATH = '', DATA_DIR = join(homedir(), '.local/share/parlance') } = process.env;
-  return [...PATH.split(delimiter), join(DATA_DIR, 'bin'), join(homedir(), '.cache/parlance/bin')];
+  const whisperCli = name === 'whisper-host' ? findProgram('whisper-cli') : undefined;
+  const first = whisperCli === undefined ? [] : [dirname(whisperCli)];
+  return [...first, ...PATH.split(delimiter), join(DATA_DIR, 'bin'), join(homedir(), '.cache/parlance/bin')];
 }
 
 function isExecutable(path: string): boolean {
