@@ -3,7 +3,7 @@
  * word. They are made by hand, as that of NeMo CTC (recognizer-model.ts): a lost or doubled sound changes the text.
  */
 import { Graph, port, type Metadata } from './onnx-writer.ts';
-import { bandWeights, frames } from './recognizer-model.ts';
+import { bandWeights, frames, toneEnergy } from './recognizer-model.ts';
 import { writeFiles } from './temporary.ts';
 import { words, wordTone } from './tone-model.ts';
 import { melCenters } from './voice-model.ts';
@@ -203,14 +203,8 @@ const end = 2;
 
 /** The ids of the words in samples, [1,T,1], and ends after them: filters at the tones, their energy, and its onsets. */
 function wordList(g: Graph, audio: string): string {
-  const [window, stride] = [320, 160];
-  const filters = Float32Array.from(
-    tones.flatMap((hz) => [Math.cos, Math.sin].flatMap((wave) => Array.from({ length: window }, (_, i) => ((0.5 - 0.5 * Math.cos((2 * Math.PI * i) / window)) * wave((2 * Math.PI * hz * i) / 16_000)) / window))), // prettier-ignore
-  );
   const input = g.op('Unsqueeze', [audio, g.constant([1])]);
-  const filtered = g.op('Conv', [input, g.floats(filters, [2 * size, 1, window])], { strides: [stride], kernel_shape: [window] }); // prettier-ignore
-  const pairs = g.op('Reshape', [g.op('Mul', [filtered, filtered]), g.constant([1, size, 2, -1])]);
-  const energy = g.op('ReduceSum', [pairs, g.constant([2])], { keepdims: 0 });
+  const energy = toneEnergy(g, input, tones, { window: 320, stride: 160 });
   const floor = g.op('Add', [g.op('Mul', [columns(g, energy, 0, 1, 1), g.floats([0])]), g.floats([0.0005])]);
   const ids = g.op('ArgMax', [g.op('Concat', [energy, floor], { axis: 1 })], { axis: 1, keepdims: 0 });
   const flat = g.op('Reshape', [ids, g.constant([-1])]);

@@ -83,6 +83,26 @@ export function bandWeights(centers: readonly number[], tones: readonly number[]
   return weights;
 }
 
+/** The energy of each tone in samples, [1,1,T], at each stride: a Hann window of sines and cosines. */
+export function toneEnergy(
+  g: Graph,
+  samples: string,
+  tones: readonly number[],
+  { window, stride }: { readonly window: number; readonly stride: number },
+): string {
+  const hann = Float64Array.from(
+    { length: window },
+    (_, i) => (0.5 - 0.5 * Math.cos((2 * Math.PI * i) / window)) / window,
+  );
+  const filterOf = (hz: number, wave: (x: number) => number) =>
+    Array.from(hann, (loudness, i) => loudness * wave((2 * Math.PI * hz * i) / 16_000));
+  const filters = tones.flatMap((hz) => [...filterOf(hz, Math.cos), ...filterOf(hz, Math.sin)]);
+  const weights = g.floats(Float32Array.from(filters), [2 * tones.length, 1, window]);
+  const filtered = g.op('Conv', [samples, weights], { strides: [stride], kernel_shape: [window] });
+  const pairs = g.op('Reshape', [g.op('Mul', [filtered, filtered]), g.constant([1, tones.length, 2, -1])]);
+  return g.op('ReduceSum', [pairs, g.constant([2])], { keepdims: 0 });
+}
+
 /** The spectrum less its mean, one frame of `subsampling`. */
 export function frames(g: Graph, subsampling: number): string {
   const mean = g.op('ReduceMean', ['audio_signal'], { axes: [1], keepdims: 1 });

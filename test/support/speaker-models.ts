@@ -6,6 +6,7 @@
  * embedding is the loudness at the hums relative to the loudest, one direction for each.
  */
 import { Graph, port, type Metadata } from './onnx-writer.ts';
+import { bandWeights, toneEnergy } from './recognizer-model.ts';
 import { writeFiles } from './temporary.ts';
 import { sampleRate } from '../../lib/wav.ts';
 import { wordTone, type Word } from './tone-model.ts';
@@ -30,14 +31,9 @@ export async function writeSpeakerModels(folder: string, options: SpeakerModelOp
 }
 
 function segmentation(metadata: Metadata = {}): Buffer {
-  const [window, shift, count] = [991, 270, hums.length];
-  const filters = Float32Array.from(
-    hums.flatMap((hz) => [Math.cos, Math.sin].flatMap((wave) => Array.from({ length: window }, (_, i) => ((0.5 - 0.5 * Math.cos((2 * Math.PI * i) / window)) * wave((2 * Math.PI * hz * i) / sampleRate)) / window))), // prettier-ignore
-  );
+  const [window, stride] = [991, 270];
   const g = new Graph();
-  const filtered = g.op('Conv', ['x', g.floats(filters, [2 * count, 1, window])], { strides: [shift], kernel_shape: [window] }); // prettier-ignore
-  const pairs = g.op('Reshape', [g.op('Mul', [filtered, filtered]), g.constant([1, count, 2, -1])]);
-  const energy = g.op('ReduceSum', [pairs, g.constant([2])], { keepdims: 0 });
+  const energy = toneEnergy(g, 'x', hums, { window, stride });
   const on = g.op('Cast', [g.op('Greater', [energy, g.floats([0.000_12])])], { to: 1 });
   const row = (from: number) => g.op('Slice', [on, g.constant([from]), g.constant([from + 1]), g.constant([1])]);
   const [first, second, third] = [g.op('Max', [row(0), row(3)]), row(1), row(2)];
@@ -59,7 +55,7 @@ function segmentation(metadata: Metadata = {}): Buffer {
     outputs: [port('y', 'float', 'N', 'F', classes.length)],
     metadata: {
       ...{ model_type: 'pyannote-segmentation-3.0', num_speakers: 3, powerset_max_classes: 2, num_classes: 7 },
-      ...{ sample_rate: sampleRate, window_size: 160_000, receptive_field_size: window, receptive_field_shift: shift },
+      ...{ sample_rate: sampleRate, window_size: 160_000, receptive_field_size: window, receptive_field_shift: stride },
       ...metadata,
     },
   });
@@ -70,8 +66,7 @@ function embedding(likeness = 0, metadata: Metadata = {}): Buffer {
   const g = new Graph();
   const mean = g.op('ReduceMean', ['feats'], { axes: [1], keepdims: 0 });
   const centers = kaldiCenters(80);
-  const bands = hums.map((hz) => nearest(centers, hz));
-  const own = g.op('Gather', [mean, g.constant(bands)], { axis: 1 });
+  const own = g.op('MatMul', [mean, g.floats(bandWeights(centers, hums, count), [centers.length, count])]);
   const top = g.op('ReduceMax', [own], { axes: [1], keepdims: 1 });
   const voice = g.op('Relu', [g.op('Add', [g.op('Sub', [own, top]), g.floats([1])])]);
   const directions = new Float32Array(count * dimensions);
@@ -95,11 +90,6 @@ function kaldiCenters(bands: number): number[] {
   const toMel = (hz: number) => 1127 * Math.log(1 + hz / 700);
   const step = (toMel(7_600) - toMel(20)) / (bands + 1);
   return Array.from({ length: bands }, (_, band) => 700 * (Math.exp((toMel(20) + step * (band + 1)) / 1127) - 1));
-}
-
-function nearest(centers: readonly number[], hz: number): number {
-  const distances = centers.map((center) => Math.abs(center - hz));
-  return distances.indexOf(Math.min(...distances));
 }
 
 /** What a speaker says, after a pause. */
