@@ -1,7 +1,7 @@
 /** Runs a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CallQueue, Span, TimestampKind } from '../../engines/contract/index.ts';
+import { timestampKinds, type CallQueue, type Recording, type Span } from '../../engines/contract/index.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { decodeTo } from '../audio/decode/index.ts';
 import { decodeChannels } from '../audio/channels.ts';
@@ -61,11 +61,11 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   const sounds = await decodeAll(work, directory, (run) => step(run, 'engine-timeout'));
   const [{ endMs: durationMs, gaps }] = sounds;
   if (job.record.durationMs === null) await step(() => job.update({ durationMs }));
-  const { diarize } = fromApi(job.record.fields);
+  const { diarize, language: requested } = fromApi(job.record.fields);
   if (diarize && !job.record.spans) await findWho(work, sounds[0], step);
   const cutting = { wavPaths: sounds.map(({ wavPath }) => wavPath), durationMs, maxSeconds: work.partSeconds };
   const stored = job.parts();
-  let language = fromApi(job.record.fields).language ?? languageOf(stored);
+  let language = requested ?? languageOf(stored);
   for (let startMs = doneMs(stored); startMs < durationMs;) {
     const known = language;
     const span = { startMs, endMs: await endOfPart(startMs, cutting) };
@@ -121,8 +121,6 @@ async function decode(
 type Sounds = readonly [Sound, ...Sound[]];
 type Sound = DecodedRecording & { readonly isSilent?: boolean };
 
-const withWords: readonly TimestampKind[] = ['segment', 'word'];
-
 interface PartFacts {
   /** The requested language, otherwise the language detected in the first part with speech. */
   readonly language: string | null;
@@ -135,13 +133,15 @@ async function transcribePart(work: Work, span: Span, sounds: Sounds, { language
   await work.requireBudget();
   const { model, call: asks } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
   const { channels, diarize, minSpeakers: _least, maxSpeakers: _most, ...call } = asks;
-  const timestamps = diarize ? withWords : (call.timestamps ?? ['segment']); // words include segments
+  const kinds = diarize ? timestampKinds : (call.timestamps ?? ['segment']); // words include segments
+  const timestamps = kinds.filter((kind) => supports(model, kind));
   await using directory = model.engine.decodes ? undefined : await work.workspace.accountedDirectory('job');
-  const readable = sounds.map(async ({ wavPath, isSilent }, index) => {
+  const recordings: (Recording | undefined)[] = [];
+  for (const [index, { wavPath, isSilent }] of sounds.entries()) {
     const place = directory && { ...directory, name: `part${index || ''}.wav` };
-    return isSilent ? undefined : await recordingOf({ wavPath, ...span }, place, signal);
-  });
-  const [recording, ...others] = await Promise.all(readable);
+    recordings.push(isSilent ? undefined : await recordingOf({ wavPath, ...span }, place, signal));
+  }
+  const [recording] = recordings;
   const listener = {
     signal,
     onProgress: (ms: number) => void (job.partMs = ms),
@@ -151,13 +151,13 @@ async function transcribePart(work: Work, span: Span, sounds: Sounds, { language
     ...call,
     gapMs,
     ...(language !== null && { language }),
-    ...(supports(model, 'segment') && { timestamps }),
+    ...(timestamps.length > 0 && { timestamps }),
   };
   const durationMs = lengthOf(span);
   const working =
     channels === undefined && recording
       ? transcribe(model, { ...asked, recording }, listener, work)
-      : transcribeChannels(model, { ...asked, durationMs, channels: [recording, ...others] }, listener, work);
+      : transcribeChannels(model, { ...asked, durationMs, channels: recordings }, listener, work);
   const transcript: SpokenTranscript = await working.finally(() => {
     job.partMs = 0;
     job.ahead = 0;

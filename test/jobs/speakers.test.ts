@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { create, end, eventsOf } from './support/jobs.ts';
 import { holdPart, start } from './support/restart.ts';
-import { speechOf, wordEngine } from './support/speech.ts';
+import { speechOf, textOf, wordEngine } from './support/speech.ts';
 
 const searches = 'parlance.test.searches';
 
@@ -52,6 +52,16 @@ test('a job that is resumed after a restart keeps its speakers', async () => {
   const events = await eventsOf(service, id);
   const created = events.filter(({ type }) => type === 'segment.created');
   expect(JSON.stringify(created)).not.toContain('speaker');
+});
+
+test('a job has the speaker of each word if the model has no segments', async () => {
+  await using service = await start(await temporaryDirectory(), options);
+  const { id } = await create(service, speechOf(6), { model: 'only words', diarize: 'true' });
+  const { result } = await end(service, id);
+  expect(result?.turns).toMatchObject([
+    { speaker: 'A', text: textOf(3) },
+    { speaker: 'B', text: textOf(3, 3) },
+  ]);
 });
 
 test('a job of a model without times of words is rejected when it is sent', async () => {

@@ -41,7 +41,7 @@ export function hookEngine(hook: Hook): Disposable {
 }
 
 /**
- * Models: `words` reports segments and words, `plain` reads the recording by itself and reports the text alone, `slow` takes
+ * Models: `words` reports segments and words, `only words` no segments, `plain` reads the recording by itself and reports the text alone, `slow` takes
  * its time (JOBS_TEST_MS).
  */
 const source = `
@@ -51,6 +51,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const models = [
   { id: 'words', local: true, supports: ['segment', 'word', 'translate', 'keywords'] },
   { id: 'plain', local: true },
+  { id: 'only words', local: true, supports: ['word'] },
   { id: 'slow', local: true, supports: ['segment', 'word'] },
 ];
 
