@@ -1,8 +1,8 @@
 /** Writes the WAV file of a decoded recording: 16 kHz mono s16. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import type { Span } from '../../engines/contract/index.ts';
+import type { Decoded, Recording, Span } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
-import { findWavSamples, sampleRate, wavHeader } from '../../lib/wav.ts';
+import { bytesOf, findWavSamples, sampleRate, wavHeader } from '../../lib/wav.ts';
 import { type DecodedRecording, type DecodeRequest, type DecodeOptions, notStereo, tooLong } from './decode-request.ts';
 
 const bytesPerSecond = sampleRate * 2;
@@ -58,6 +58,12 @@ export function decodedOf(
 ): DecodedRecording {
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
   return { wavPath, startMs: 0, endMs: Math.ceil((bytes / bytesPerSecond) * 1000), gaps };
+}
+
+/** Returns decoded audio in the form for engines that decode recordings with `decode`: as a slice of its file. */
+export function sliceOf({ wavPath, startMs, endMs }: Decoded): Recording {
+  const slice = { startMs, endMs };
+  return { path: wavPath, container: 'wav', mediaType: 'audio/wav', bytes: bytesOf({ wavPath, ...slice }), slice };
 }
 
 const pieceBytes = 1_048_576;

@@ -5,7 +5,12 @@ import type { Schemas } from '../contract/operations.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
 import { fromApi } from '../transcription/parameters.ts';
 import { labeled } from '../transcription/speakers/label.ts';
-import { turnsOf, type SpokenText, type SpokenTranscript } from '../transcription/speakers/spoken.ts';
+import {
+  turnsOf,
+  withRequestedTimes,
+  type SpokenText,
+  type SpokenTranscript,
+} from '../transcription/speakers/spoken.ts';
 import { toTimedText, toTranscription } from '../transcription/wire.ts';
 import type { JobDatabase } from './database.ts';
 import type { JobRecord, Part } from './record.ts';
@@ -113,8 +118,8 @@ export class Job {
   view(keepMs: number): JobView {
     const { id, status, model, createdAt, endedAt, durationMs, problem } = this.#record;
     const parts = this.parts();
-    const isComplete = status === 'completed';
-    const shown = isComplete ? spokenOf(this.#record, parts).segments : parts.flatMap(({ segments }) => segments);
+    const whole = status === 'completed' ? spokenOf(this.#record, parts) : undefined;
+    const segments = whole?.segments ?? parts.flatMap((part) => part.segments);
     return {
       id,
       status,
@@ -124,8 +129,8 @@ export class Job {
       ahead: this.isOver ? 0 : this.ahead,
       processed_ms: processedMs(this.#record, doneMs(parts) + this.partMs, this.searchedMs),
       duration_ms: durationMs,
-      segments: shown.map(toTimedText),
-      result: isComplete ? resultOf(this.#record, parts) : null,
+      segments: segments.map(toTimedText),
+      result: whole ? toResult(this.#record, whole) : null,
       problem,
     };
   }
@@ -139,10 +144,11 @@ export class Job {
 
 /** Returns the result in the form of the `POST /transcribe` response. */
 export function resultOf(record: JobRecord, parts: readonly Part[]): Schemas['Transcription'] {
-  const { timestamps: kinds = [] } = fromApi(record.fields);
-  const { segments, words, ...transcript } = spokenOf(record, parts);
-  const times = { ...(kinds.includes('segment') && { segments }), ...(kinds.includes('word') && words && { words }) };
-  return toTranscription({ ...transcript, ...times }, record.model);
+  return toResult(record, spokenOf(record, parts));
+}
+
+function toResult({ fields, model }: JobRecord, transcript: SpokenTranscript): Schemas['Transcription'] {
+  return toTranscription(withRequestedTimes(transcript, fromApi(fields).timestamps), model);
 }
 
 /** The whole transcript, with the speakers if the job asks for them. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Recording } from '../../engines/contract/index.ts';
 import { quietestPlace } from '../../lib/quietest-place.ts';
 import { bytesOf, lengthOf, samplesOf, samplesPerMs, toFile, type WavSlice } from '../../lib/wav.ts';
+import { sliceOf } from '../audio/wav-file.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 
 /** A part of 300 s is 9.6 MB, which is below the limit of every hosted provider. */
@@ -43,10 +44,9 @@ export async function recordingOf(
   directory: (AccountedDirectory & { readonly name: string }) | undefined,
   signal: AbortSignal,
 ): Promise<Recording> {
-  const { wavPath, ...slice } = part;
-  const wav = { container: 'wav', mediaType: 'audio/wav' } as const;
-  if (!directory) return { ...wav, path: wavPath, bytes: bytesOf(part), slice };
+  const slice = sliceOf(part);
+  if (!directory) return slice;
   directory.account.take(bytesOf(part));
   const file = await toFile(part, join(directory.path, directory.name), signal);
-  return { ...wav, ...file, slice: { startMs: 0, endMs: lengthOf(part) } };
+  return { ...slice, ...file, slice: { startMs: 0, endMs: lengthOf(part) } };
 }

@@ -1,14 +1,11 @@
 /** Transcribes the channels of a recording, each of which contains one speaker, and merges the transcripts by time. */
-import type { Recording, TimestampKind, TranscriptionOptions } from '../../../engines/contract/index.ts';
+import { timestampKinds, type Recording, type TranscriptionOptions } from '../../../engines/contract/index.ts';
 import { joinTexts } from '../../../lib/join-texts.ts';
 import { supports } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import { transcribe, type TranscriptionRequest, type TranscriptionServices } from '../run.ts';
-import type { LabeledTranscript } from './label.ts';
+import { letterOf, type LabeledTranscript } from './label.ts';
 import { passagesOf, turnsOf, unitsOf, type SpokenText, type SpokenTranscript } from './spoken.ts';
-
-/** Speaker labels of the channels. */
-const labels = ['A', 'B'] as const;
 
 /** A pause of this length within one channel leaves room for the other speaker. */
 const pauseMs = 500;
@@ -26,7 +23,7 @@ export async function transcribeChannels(
   { signal, onProgress, onQueued }: TranscriptionOptions,
   services: TranscriptionServices,
 ): Promise<LabeledTranscript> {
-  const timestamps: TimestampKind[] = supports(model, 'word') ? ['segment', 'word'] : ['segment'];
+  const timestamps = timestampKinds.filter((kind) => supports(model, kind));
   const spoken: SpokenTranscript[] = [];
   for (const [index, recording] of channels.entries()) {
     const options = {
@@ -35,7 +32,7 @@ export async function transcribeChannels(
     };
     if (recording === undefined) continue;
     const transcript = await transcribe(model, { ...request, recording, timestamps }, options, services);
-    spoken.push(labeled(transcript, labels[index] ?? ''));
+    spoken.push(labeled(transcript, letterOf(index)));
   }
   const segments = inOrder(spoken.flatMap((one) => one.segments ?? []));
   return {

@@ -1,15 +1,15 @@
 /** Transcribes a recording as requested: with or without speakers. */
-import type {
-  Decoded,
-  Recording,
-  SpeakerFinder,
-  TimestampKind,
-  TranscriptionOptions,
+import {
+  timestampKinds,
+  type Recording,
+  type SpeakerFinder,
+  type TranscriptionOptions,
 } from '../../../engines/contract/index.ts';
-import { bytesOf, lengthOf } from '../../../lib/wav.ts';
+import { lengthOf } from '../../../lib/wav.ts';
 import { decodeChannels } from '../../audio/channels.ts';
 import type { Decoder } from '../../audio/decode/index.ts';
 import { gapMsIn } from '../../audio/timeline.ts';
+import { sliceOf } from '../../audio/wav-file.ts';
 import { supports } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { TranscriptionParameters } from '../parameters.ts';
@@ -18,7 +18,7 @@ import { transcribeChannels } from './channels.ts';
 import { findSpeakers, type Search } from './find.ts';
 import { decodeKnown } from './known.ts';
 import { labeled } from './label.ts';
-import type { SpokenTranscript } from './spoken.ts';
+import { withRequestedTimes, type SpokenTranscript } from './spoken.ts';
 
 export interface RequestServices extends TranscriptionServices {
   /** Decodes the recording of a request, or one of its channels. */
@@ -37,20 +37,13 @@ export async function transcribeRequest(
   options: TranscriptionOptions,
   services: RequestServices,
 ): Promise<SpokenTranscript> {
-  if (channels) return withTimes(asked, await transcribeSeparately(model, asked, options, services));
+  const { timestamps } = asked;
+  if (channels) return withRequestedTimes(await transcribeSeparately(model, asked, options, services), timestamps);
   const { finder } = model;
   if (!asked.diarize || !finder) return transcribe(model, asked, options, services);
   const search = { finder, minSpeakers, maxSpeakers };
-  return withTimes(asked, await transcribeWithSpeakers(model, { ...asked, search }, options, services));
-}
-
-/** Returns only the times that were requested. */
-function withTimes({ timestamps = [] }: Asked, { segments, words, ...transcript }: SpokenTranscript): SpokenTranscript {
-  return {
-    ...transcript,
-    ...(timestamps.includes('segment') && segments && { segments }),
-    ...(timestamps.includes('word') && words && { words }),
-  };
+  const transcript = await transcribeWithSpeakers(model, { ...asked, search }, options, services);
+  return withRequestedTimes(transcript, timestamps);
 }
 
 async function transcribeSeparately(
@@ -63,7 +56,7 @@ async function transcribeSeparately(
   const decoded = await decodeChannels((channel) => services.decode({ ...recording, channel }, { signal }), signal);
   const [{ endMs: durationMs, gaps, startMs }] = decoded;
   const gapMs = gapMsIn(gaps, { startMs, endMs: durationMs });
-  const recordings = decoded.map((channel) => (channel.isSilent ? undefined : recordingOf(channel)));
+  const recordings = decoded.map((channel) => (channel.isSilent ? undefined : sliceOf(channel)));
   return transcribeChannels(model, { ...call, gapMs, durationMs, channels: recordings }, options, services);
 }
 
@@ -88,14 +81,8 @@ async function transcribeWithSpeakers(
     onProgress: (fraction) => report((fraction * durationMs) / 2),
   });
   const listener = { signal, onProgress: (ms: number) => report((durationMs + ms) / 2), ...(onQueued && { onQueued }) };
-  const timestamps: TimestampKind[] = supports(model, 'segment') ? ['segment', 'word'] : ['word'];
+  const timestamps = timestampKinds.filter((kind) => supports(model, kind));
   const request = { ...call, timestamps, gapMs: gapMsIn(sound.gaps, sound) };
-  const heard = model.engine.decodes ? recordingOf(sound) : recording;
-  return labeled(await transcribe(model, { ...request, recording: heard }, listener, services), speakers);
-}
-
-/** Returns a decoded recording in the form for engines. */
-function recordingOf({ wavPath, startMs, endMs }: Decoded): Recording {
-  const slice = { startMs, endMs };
-  return { path: wavPath, container: 'wav', mediaType: 'audio/wav', bytes: bytesOf({ wavPath, ...slice }), slice };
+  const source = model.engine.decodes ? sliceOf(sound) : recording;
+  return labeled(await transcribe(model, { ...request, recording: source }, listener, services), speakers);
 }

@@ -1,5 +1,5 @@
 /** Transcripts whose parts have speakers. */
-import type { SpeakerTurn, TimedText, Transcript } from '../../../engines/contract/index.ts';
+import type { SpeakerTurn, TimedText, TimestampKind, Transcript } from '../../../engines/contract/index.ts';
 import { joinTexts } from '../../../lib/join-texts.ts';
 
 /** A part of a transcript, with its speaker if it is known. */
@@ -10,6 +10,18 @@ export interface SpokenText extends TimedText {
 export interface SpokenTranscript extends Transcript {
   readonly segments?: readonly SpokenText[];
   readonly words?: readonly SpokenText[];
+}
+
+/** Returns the transcript with only the requested timestamps. */
+export function withRequestedTimes(
+  { segments, words, ...transcript }: SpokenTranscript,
+  kinds: readonly TimestampKind[] = [],
+): SpokenTranscript {
+  return {
+    ...transcript,
+    ...(kinds.includes('segment') && segments && { segments }),
+    ...(kinds.includes('word') && words && { words }),
+  };
 }
 
 /** A turn ends at a pause longer than `pauseMs`, or at the end of a segment once it has lasted `maxTurnMs`. */
