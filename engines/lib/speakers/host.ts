@@ -91,7 +91,7 @@ serveQuestions(async (question, { say, signal }) => {
     stream.inputFinished();
     return extractor.isReady(stream) ? extractor.compute(stream, false) : undefined;
   };
-  const count = Math.max(-1, ...turns.map(({ speaker }) => speaker)) + 1;
+  const count = turns.reduce((most, { speaker }) => Math.max(most, speaker + 1), 0);
   const voices = Array.from({ length: count }, (_, speaker) => voiceOf(speechOf(samples, turns, speaker)));
   const distances: number[][] = [];
   for (const reference of references) {

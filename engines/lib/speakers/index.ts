@@ -41,13 +41,22 @@ const megabyte = 1_000_000;
  * doubles. Measured with handmade models: 0.84 GB for an hour, 2.87 GB for four. Rounded up, so that recordings of
  * about the same length share a program.
  */
-export function needOf(durationMs: number, fileBytes: number): number {
+function needOf(durationMs: number, fileBytes: number): number {
   const pieces = (piecesPerHour * 0.1 * durationMs) / hourMs / stepOf(durationMs);
   const bytes = 160 * megabyte + 3 * fileBytes + 12 * samplesPerMs * durationMs + 4 * pieces ** 2;
   return Math.ceil(bytes / (100 * megabyte)) * 100 * megabyte;
 }
 
-export type Speakers = Awaited<ReturnType<typeof openSpeakers>>;
+/** The longest recording whose memory is within the budget, to the minute. */
+function longestWithin(budget: number, fileBytes: number): number {
+  let [fits, tooLong] = [0, longestMs];
+  while (tooLong - fits > 60_000) {
+    const middle = (fits + tooLong) / 2;
+    if (needOf(middle, fileBytes) <= budget) fits = middle;
+    else tooLong = middle;
+  }
+  return Math.floor(fits);
+}
 
 export async function openSpeakers(
   options: SpeakersOptions & { readonly mirror?: string | undefined },
@@ -55,25 +64,18 @@ export async function openSpeakers(
   context: EngineContext,
 ) {
   const { threshold = defaultThreshold, mirror } = options;
-  const folder = options.folder === undefined ? catalog.pathOf(assetId, context) : context.resolve(options.folder);
+  const isOwn = options.folder === undefined;
+  const folder = isOwn ? catalog.pathOf(assetId, context) : context.resolve(options.folder);
   const inspect = inspectFolder(folder);
   const queue = context.queue({ slots: 1, waiting, threads: 1 });
-  let files: Judged<SpeakerFiles> = await inspect();
-  const isOwn = options.folder === undefined;
-  const hourMs = 3_600_000;
-  const memoryOf = (bytes: number) => needOf(hourMs, bytes);
-  const asset = catalog.asset(assetId, context, mirror, { isReady: async () => (await inspect()).ok, memoryOf });
-
-  /** The longest recording whose memory is within the budget. */
-  function longest({ bytes }: SpeakerFiles): number {
-    let [fits, tooLong] = [0, longestMs];
-    while (tooLong - fits > 60_000) {
-      const middle = (fits + tooLong) / 2;
-      if (needOf(middle, bytes) <= context.memoryBudget) fits = middle;
-      else tooLong = middle;
-    }
-    return Math.floor(fits);
-  }
+  const asset = catalog.asset(assetId, context, mirror, {
+    isReady: async () => (await inspect()).ok,
+    memoryOf: (bytes) => needOf(hourMs, bytes),
+  });
+  const longest = (found: Judged<SpeakerFiles>) =>
+    found.ok ? longestWithin(context.memoryBudget, found.bytes) : undefined;
+  let files = await inspect();
+  let maxMs = longest(files); // computed in advance, because every list of models reads it
 
   function open(durationMs: number): Resident {
     if (!files.ok) throw new EngineError('model-unavailable', `${files.detail}.`);
@@ -114,7 +116,7 @@ export async function openSpeakers(
 
   const finder: SpeakerFinder = {
     get maxMs() {
-      return files.ok && library.missing() === undefined ? longest(files) : undefined;
+      return library.missing() === undefined ? maxMs : undefined;
     },
     find: (sound, call) => queue.run(() => ask(sound, call), { signal: call.signal }),
   };
@@ -127,6 +129,7 @@ export async function openSpeakers(
     /** Searches for the files again. */
     async look(): Promise<void> {
       files = await inspect();
+      maxMs = longest(files);
     },
     groups: isOwn ? [group] : [],
     /** The models are optional, but a folder that the settings name is not. */
