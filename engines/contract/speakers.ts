@@ -20,9 +20,9 @@ export interface SpeakerOptions {
   readonly signal: AbortSignal;
   /** The number of speakers to divide the speech into. Defaults to the number that the engine finds if not specified. */
   readonly clusters?: number;
-  /** Recordings of speakers to compare. Defaults to none if not specified. Their voices must not be kept. */
+  /** Recordings of known speakers, to compare. Defaults to none if not specified. Their voices must not be kept. */
   readonly references?: readonly Decoded[];
-  /** Call it with how much is done, from 0 to 1. */
+  /** Call it with the completed fraction, from 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
 }
 

@@ -25,7 +25,7 @@ export interface JobRecord {
   readonly status: JobStatus;
   /** Null until the recording has been decoded. */
   readonly durationMs: number | null;
-  /** Who speaks in the recording, once that is known: start, end and index of the speaker. */
+  /** The speech of the speakers, once they have been found: start and end in milliseconds, and index of the speaker. */
   readonly spans?: readonly (readonly [number, number, number])[];
   /** Milliseconds since 1970; null until the job is over. */
   readonly endedAt: number | null;

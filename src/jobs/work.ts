@@ -62,7 +62,7 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   const [{ endMs: durationMs, gaps }] = sounds;
   if (job.record.durationMs === null) await step(() => job.update({ durationMs }));
   const { diarize, language: requested } = fromApi(job.record.fields);
-  if (diarize && !job.record.spans) await findWho(work, sounds[0], step);
+  if (diarize && !job.record.spans) await storeSpeakers(work, sounds[0], step);
   const cutting = { wavPaths: sounds.map(({ wavPath }) => wavPath), durationMs, maxSeconds: work.partSeconds };
   const stored = job.parts();
   let language = requested ?? languageOf(stored);
@@ -78,8 +78,8 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   }
 }
 
-/** Stores who speaks, before anything is transcribed: the labels do not depend on the parts. */
-async function findWho(work: Work, sound: DecodedRecording, step: Retrying): Promise<void> {
+/** Finds the speakers before anything is transcribed, so that the labels do not depend on the parts. */
+async function storeSpeakers(work: Work, sound: DecodedRecording, step: Retrying): Promise<void> {
   const { job, signal } = work;
   const find = async () => {
     await work.requireBudget();

@@ -1,9 +1,9 @@
 /**
- * Models that find speakers, made from nothing, which the real library runs. A speaker is a hum below the tones of words
- * (tone-model.ts), so that one sound has words for a recognizer and voices for these models.
+ * Handmade models that find speakers, for the real library. A speaker is a hum below the tones of words (tone-model.ts), so
+ * that the same sound has words for a recognizer and voices for these models.
  *
- * The segmentation has filters at the hums. As in a real model, windows of 10 s number their speakers anew: `slots` of 3. The
- * embedding is the loudness at the hums relative to the loudest, one direction for each.
+ * The segmentation has filters at the hums. As in a real model, each window of 10 s has 3 speakers of its own. The embedding
+ * is the loudness at each hum relative to the loudest, with one direction for each hum.
  */
 import { Graph, port, type Metadata } from './onnx-writer.ts';
 import { bandWeights, toneEnergy } from './recognizer-model.ts';
@@ -15,7 +15,7 @@ import { wordTone, type Word } from './tone-model.ts';
 const hums = [130, 220, 310, 400];
 
 export interface SpeakerModelOptions {
-  /** Instead of the models' own metadata; undefined removes one. */
+  /** Overrides metadata of the model; undefined removes an entry. */
   readonly segmentation?: Metadata;
   readonly embedding?: Metadata;
   /** How alike the voices of the first two speakers are, from 0 to 1. */
@@ -85,7 +85,7 @@ function embedding(likeness = 0, metadata: Metadata = {}): Buffer {
   });
 }
 
-/** The mel bands of the features of voices, between 20 and 7,600 Hz, are not those of recognizers. */
+/** Speaker embeddings use other mel bands than recognizers, between 20 and 7,600 Hz. */
 function kaldiCenters(bands: number): number[] {
   const toMel = (hz: number) => 1127 * Math.log(1 + hz / 700);
   const step = (toMel(7_600) - toMel(20)) / (bands + 1);
@@ -96,7 +96,7 @@ function kaldiCenters(bands: number): number[] {
 export interface Said {
   readonly speaker: number;
   readonly words: readonly Word[];
-  /** Seconds before it. Default: 0.7. */
+  /** Seconds of silence before the words. Default: 0.7. */
   readonly pause?: number;
 }
 

@@ -2,8 +2,8 @@
  * Finds who speaks, with a segmentation and a speaker embedding model. It is a separate program, because sherpa-onnx
  * ends its process on bad files, cannot be canceled, and contains eSpeak NG (GPL-3.0).
  *
- * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and at the end the distances of the
- * references. It answers one question at a time.
+ * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and the last one has the distances of
+ * the references. The program answers one question at a time.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -66,14 +66,11 @@ const model = { numThreads: 1, provider: 'cpu', debug: 0 };
 const segmentationShare = 0.1;
 /** Spans per message: a line has at most 1 MiB. */
 const batch = 1_000;
-/** Seconds of a speaker's speech to compare with a reference. */
+/** Maximum seconds of a speaker's speech to compare with a reference. */
 const mostSeconds = 30;
 
-await find(
-  new Float32Array(3 * sampleRate).map((_, i) => 0.3 * Math.sin(i / 5)),
-  { step: 0.1 },
-  () => undefined,
-); // a file that is damaged fails here instead of in a request
+const tone = Float32Array.from({ length: 3 * sampleRate }, (_, i) => 0.3 * Math.sin(i / 5));
+await find(tone, { step: 0.1 }, () => undefined); // a file that is damaged fails here instead of in a request
 
 serveQuestions(async (question, { say, signal }) => {
   signal.addEventListener('abort', () => process.exit(0)); // the library cannot be stopped
@@ -101,7 +98,7 @@ serveQuestions(async (question, { say, signal }) => {
   return { distances };
 });
 
-/** Reads in chunks, without a copy. */
+/** Returns the samples of a slice. It reads in chunks, so that memory holds only one copy of a long recording. */
 async function floatsOf(slice: WavSlice): Promise<Float32Array> {
   const floats = new Float32Array(lengthOf(slice) * samplesPerMs);
   let read = 0;
@@ -112,7 +109,7 @@ async function floatsOf(slice: WavSlice): Promise<Float32Array> {
   return floats;
 }
 
-/** Frees `samples` once the library has copied them. */
+/** Finds the turns of all speakers. Frees `samples`, which the library copies when the call starts. */
 async function find(
   samples: Float32Array,
   { step, clusters = -1 }: Pick<HostQuestion, 'step' | 'clusters'>,
@@ -132,7 +129,7 @@ async function find(
   return await turns;
 }
 
-/** Joins the longest turns of a speaker. */
+/** Joins the longest turns of a speaker, up to `mostSeconds`. */
 function speechOf(samples: Float32Array, turns: readonly Turn[], speaker: number): Float32Array {
   const own = turns.filter((turn) => turn.speaker === speaker).sort((a, b) => b.end - b.start - (a.end - a.start));
   const speech = new Float32Array(mostSeconds * sampleRate);

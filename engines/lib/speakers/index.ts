@@ -1,4 +1,4 @@
-/** Finds who speaks in a recording, with sherpa-onnx. It is off until its two model files are installed. */
+/** Finds the speakers of a recording with sherpa-onnx. It is disabled until both model files are installed. */
 import {
   EngineError,
   type AssetGroup,
@@ -26,7 +26,10 @@ const longestMs = 24 * hourMs;
 const idleUnloadMs = 30_000;
 const waiting = 32;
 
-/** The shift of the windows: smaller ones hardly find more, and the memory grows with the square of their number. */
+/**
+ * Returns the shift of the windows, as a share of their length. The memory grows with the square of the number of
+ * windows, and a smaller shift hardly finds more.
+ */
 function stepOf(durationMs: number): number {
   if (durationMs <= hourMs / 2) return 0.1;
   return durationMs <= 2 * hourMs ? 0.25 : 0.5;
@@ -37,9 +40,9 @@ const piecesPerHour = 6_758;
 const megabyte = 1_000_000;
 
 /**
- * Bytes for a recording: the library has two copies of the samples, copies of the files, and a triangular matrix of
- * doubles. Measured with handmade models: 0.84 GB for an hour, 2.87 GB for four. Rounded up, so that recordings of
- * about the same length share a program.
+ * Memory in bytes for a recording: the library holds two copies of the samples, copies of the files, and a triangular
+ * matrix of doubles. Measured with handmade models: 0.84 GB for an hour, 2.87 GB for four. Rounded up, so that recordings
+ * of about the same length share a program.
  */
 function needOf(durationMs: number, fileBytes: number): number {
   const pieces = (piecesPerHour * 0.1 * durationMs) / hourMs / stepOf(durationMs);
@@ -126,13 +129,13 @@ export async function openSpeakers(
   };
   return {
     finder,
-    /** Searches for the files again. */
+    /** Checks the files again. */
     async look(): Promise<void> {
       files = await inspect();
       maxMs = longest(files);
     },
     groups: isOwn ? [group] : [],
-    /** The models are optional, but a folder that the settings name is not. */
+    /** The models are optional, unless the settings name a folder. */
     async inspect(): Promise<Finding[]> {
       const found = await inspect();
       if (found.ok) return [{ what: assetId, ok: true, detail: folder }];
@@ -154,7 +157,8 @@ function readDistances(done: unknown): readonly (readonly number[])[] {
   throw unexpected();
 }
 
-const isNumbers = (value: unknown): value is readonly number[] => isArrayOf(value, (item): item is number => Number.isFinite(item)); // prettier-ignore
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
+const isNumbers = (value: unknown): value is readonly number[] => isArrayOf(value, isNumber);
 
 function unexpected(): EngineError {
   const cause = new Error('the program wrote a message of an unexpected structure');

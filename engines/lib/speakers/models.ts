@@ -26,7 +26,7 @@ export const catalog = new Catalog('https://huggingface.co', 'models', {
   },
 });
 
-/** File names in a folder, as they are downloaded. */
+/** Names of the files in the folder, as in the catalog. */
 const names = {
   segmentation: 'model.onnx',
   embedding: 'nemo_en_titanet_small.onnx',
@@ -35,7 +35,7 @@ const names = {
 export interface SpeakerFiles {
   readonly segmentation: string;
   readonly embedding: string;
-  /** Size of both. */
+  /** Size of both files. */
   readonly bytes: number;
 }
 
@@ -57,10 +57,18 @@ function judge(path: string, check: (metadata: Metadata) => void): number {
   return bytes;
 }
 
-/** Without these, or with a window of 0, the library ends its process. */
+const segmentationCounts = [
+  'window_size',
+  'receptive_field_size',
+  'receptive_field_shift',
+  'num_speakers',
+  'powerset_max_classes',
+  'num_classes',
+] as const;
+
+/** The library ends its process if one of these is missing, or if the window is 0. */
 function checkSegmentation(metadata: Metadata): void {
-  const counts = ['window_size', 'receptive_field_size', 'receptive_field_shift', 'num_speakers', 'powerset_max_classes', 'num_classes']; // prettier-ignore
-  for (const name of counts) requireCount(metadata.get(name), name, 10_000_000);
+  for (const name of segmentationCounts) requireCount(metadata.get(name), name, 10_000_000);
   requireRate(metadata);
 }
 

@@ -41,7 +41,7 @@ const maxIdLength = 256;
 class Row<C extends Capability> implements ServedModel<C> {
   readonly id: string;
   readonly #entry: ModelEntry;
-  /** The entry while the service finds the speakers for it. */
+  /** The entry that is listed while a finder is available. */
   readonly #withSpeakers: ModelEntry | undefined;
   readonly #instance: Instance<C>;
   readonly #findFinder: () => SpeakerFinder | undefined;

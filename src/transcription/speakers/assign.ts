@@ -3,7 +3,10 @@ import type { SpeakerSpan, TimedText } from '../../../engines/contract/index.ts'
 
 /** Speech this close to a word determines its speaker if none overlaps it. */
 const nearMs = 500;
-/** Up to `words` words shorter than `ms`, without speech of that length, belong to the sentence around them. */
+/**
+ * At most `words` words that together last less than `ms` belong to the sentence around them, unless they are part of
+ * longer speech.
+ */
 const short = { words: 2, ms: 400 } as const;
 
 /** Returns the index of the speaker of each unit; 0 if there is no speech. `spans` must be in order. */
@@ -15,9 +18,9 @@ export function speakersOf(units: readonly TimedText[], spans: readonly SpeakerS
     const before = speakers.at(-1);
     const most = Math.max(0, ...Array.from(overlaps.values(), ({ ms }) => ms));
     const best = [...overlaps].filter(([, { ms }]) => ms === most).map(([speaker]) => speaker);
-    const isOwn = best.length === 0 && nearest !== undefined && (nearest.gapMs <= nearMs || before === undefined);
+    const isNear = best.length === 0 && nearest !== undefined && (nearest.gapMs <= nearMs || before === undefined);
     if (before !== undefined && best.includes(before)) speakers.push(before);
-    else speakers.push(best[0] ?? (isOwn ? nearest.speaker : (before ?? 0)));
+    else speakers.push(best[0] ?? (isNear ? nearest.speaker : (before ?? 0)));
   }
   return smoothed(speakers, units, covered);
 }

@@ -111,7 +111,7 @@ const countOf = (spans: readonly SpeakerSpan[]): number => new Set(spans.map(({ 
 
 /** A speaker whose longest span is shorter is noise or part of another speaker. */
 const leastMs = 1_000;
-/** So is a speaker with a smaller share of all speech, unless a span is at least `longMs`. */
+/** A speaker with a smaller share of all speech is, too, unless a span lasts at least `longMs`. */
 const [leastShare, longMs] = [0.01, 4_000];
 
 /**
@@ -127,15 +127,15 @@ export function foldSpeakers(spans: readonly SpeakerSpan[], maxSpeakers = Infini
   }
   const allMs = Array.from(facts.values(), ({ totalMs }) => totalMs).reduce((sum, ms) => sum + ms, 0);
   const byTime = [...facts].sort(([, a], [, b]) => b.totalMs - a.totalMs);
-  const isHeard = ([, { totalMs, longestMs }]: (typeof byTime)[number]) =>
+  const isSpeaker = ([, { totalMs, longestMs }]: (typeof byTime)[number]) =>
     longestMs >= leastMs && (longestMs >= longMs || totalMs >= leastShare * allMs);
-  const heard = byTime.filter(isHeard);
-  const kept = (heard.length > 0 ? heard : byTime.slice(0, 1)).slice(0, maxSpeakers);
-  return giveTo(sorted, new Set(kept.map(([speaker]) => speaker)));
+  const speaking = byTime.filter(isSpeaker);
+  const kept = (speaking.length > 0 ? speaking : byTime.slice(0, 1)).slice(0, maxSpeakers);
+  return reassign(sorted, new Set(kept.map(([speaker]) => speaker)));
 }
 
-/** Uses the nearest span of a kept speaker; the earlier of two. */
-function giveTo(sorted: readonly SpeakerSpan[], kept: ReadonlySet<number>): SpeakerSpan[] {
+/** Gives all other speech to the nearest kept speaker; in a tie, to the earlier one. */
+function reassign(sorted: readonly SpeakerSpan[], kept: ReadonlySet<number>): SpeakerSpan[] {
   const own = sorted.filter(({ speaker }) => kept.has(speaker));
   let next = 0;
   return sorted.map((span) => {

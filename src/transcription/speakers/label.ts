@@ -10,7 +10,7 @@ export interface LabeledTranscript extends SpokenTranscript {
   readonly turns: readonly SpeakerTurn[];
 }
 
-/** `spans` are in order; speakers without a name get a letter. */
+/** Returns the transcript with speakers. `spans` must be in order. Speakers without a name get a letter. */
 export function labeled(
   transcript: Transcript,
   { spans, names = new Map() }: Pick<Speakers, 'spans'> & Partial<Speakers>,

@@ -1,4 +1,4 @@
-/** Speakers by the real library, with models made by hand: the true answer is known. */
+/** Speakers that the real library finds with handmade models, for which the correct answer is known. */
 import { join } from 'node:path';
 import type { TranscriptionDiarized, TranscriptionStreamEvent } from 'openai/resources/audio/transcriptions';
 import { describe, expect, test } from 'vitest';
@@ -72,7 +72,7 @@ describe('a conversation of three', () => {
     expect(processed_ms).toBe(duration_ms);
   });
 
-  test('has one label with max_speakers=1, and a told number changes nothing that is right', async () => {
+  test('has one label with max_speakers=1, and a number that is right changes nothing', async () => {
     const { ask } = await start();
     const one = await ask(talk, { max_speakers: '1' });
     expect(one.speakers.map(({ speaker }) => speaker)).toEqual(['A']);
@@ -82,7 +82,7 @@ describe('a conversation of three', () => {
   });
 });
 
-test('a told number separates voices that are too alike', async () => {
+test('a requested number separates voices that are too alike', async () => {
   const { ask } = await start({ likeness: 0.7 });
   const two = [...talk, ...talk].filter(({ speaker }) => speaker < 2);
   expect((await ask(two)).speakers).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** The speakers of a recording: who remains, and what a told number does. */
+/** The speakers of a recording: which of them remain, and the effect of a requested number. */
 import { describe, expect, test } from 'vitest';
 import type { SpeakerFinder, SpeakerSpan } from '../../../engines/contract/index.ts';
 import { findSpeakers, foldSpeakers } from '../../../src/transcription/speakers/find.ts';
@@ -36,7 +36,7 @@ describe('foldSpeakers', () => {
     expect(folded.map(({ speaker }) => speaker)).toEqual([0, 1, 1, 1, 0, 0, 1]);
   });
 
-  test('no more remain than were told', () => {
+  test('no more remain than were requested', () => {
     const four = [0, 1, 2, 3].map((speaker) => span(speaker, speaker * 10_000, 9_000 - speaker * 1_000));
     expect(labels(foldSpeakers(four, 2))).toEqual([0, 1]);
     expect(labels(foldSpeakers(four, 1))).toEqual([0]);
