@@ -18,13 +18,13 @@ export const speakersOption = {
       type: 'string',
       minLength: 1,
       description:
-        'Path of a folder with model.onnx (pyannote segmentation) and nemo_en_titanet_small.onnx (another embedding of sherpa-onnx may have its name).',
+        'Path of a folder with model.onnx (pyannote segmentation) and nemo_en_titanet_small.onnx (another embedding model for sherpa-onnx may take its place, under the same name).',
     },
     threshold: {
       type: 'number',
       exclusiveMinimum: 0,
       maximum: 1,
-      description: `Cosine distance above which two voices are two speakers; each embedding has its own. Default: ${defaultThreshold}, for TitaNet small.`,
+      description: `Cosine distance above which two voices are two speakers; the right value depends on the embedding model. Default: ${defaultThreshold}, for TitaNet small.`,
     },
   },
 } as const;
