@@ -332,6 +332,64 @@ describe('an abort', () => {
   });
 });
 
+describe('a request', () => {
+  const id = '../a b?c#d/é';
+  const encoded = '..%2Fa%20b%3Fc%23d%2F%C3%A9';
+  const authorization = 'Bearer sesame';
+  const accept = 'application/json';
+
+  it.each<[string, (client: Client) => Promise<unknown>, string, Record<string, string>, unknown?]>([
+    [
+      'transcriptions.get',
+      ({ transcriptions }) => transcriptions.get(id, { wait: 5 }),
+      `GET /transcriptions/${encoded}`,
+      { accept, prefer: 'wait=5' },
+    ],
+    [
+      'transcriptions.events',
+      ({ transcriptions }) => transcriptions.events(id, { after: 3 }).next(),
+      `GET /transcriptions/${encoded}/events`,
+      { accept: 'text/event-stream', 'last-event-id': '3' },
+    ],
+    [
+      'transcriptions.transcript',
+      ({ transcriptions }) => transcriptions.transcript(id, { format: 'vtt' }),
+      `GET /transcriptions/${encoded}/transcript?format=vtt`,
+      { accept: 'text/vtt' },
+    ],
+    [
+      'transcriptions.delete',
+      ({ transcriptions }) => transcriptions.delete(id),
+      `DELETE /transcriptions/${encoded}`,
+      {},
+    ],
+    ['deleteClip', (client) => client.deleteClip(id), `DELETE /tts/clips/${encoded}`, {}],
+    ['preparations.start', ({ preparations }) => preparations.start(id), `POST /preparations/${encoded}`, { accept }],
+    ['preparations.stop', ({ preparations }) => preparations.stop(id), `DELETE /preparations/${encoded}`, { accept }],
+    ['chatModels', (client) => client.chatModels(), 'GET /models', { accept }],
+    ['chat', (client) => client.chat(say('東京')), 'POST /chat', { accept, 'content-type': accept }, say('東京')],
+    [
+      'speak',
+      (client) => client.speak({ text: 'Hi.' }),
+      'POST /tts',
+      { accept: 'audio/*', 'content-type': accept },
+      { text: 'Hi.' },
+    ],
+  ])('of %s is complete when `fetch` gets it', async (_name, call, line, headers, body) => {
+    const requests: Request[] = [];
+    const fetch: Fetch = (request) => {
+      requests.push(request);
+      return Promise.reject(new ParlanceError('unauthorized', 'Not sent.'));
+    };
+    const failure = await failureOf(call(createClient({ baseUrl: 'http://voice.test', apiKey: 'sesame', fetch })));
+    expect(failure.message).toBe('Not sent.');
+    const [request] = requests;
+    expect(`${request!.method} ${request!.url.replace('http://voice.test/api/v1', '')}`).toBe(line);
+    expect(Object.fromEntries(request!.headers)).toEqual({ authorization, ...headers });
+    expect(await request!.text()).toBe(body === undefined ? '' : JSON.stringify(body));
+  });
+});
+
 describe('the address', () => {
   it('may have a path and a trailing slash', async () => {
     const asked: string[] = [];

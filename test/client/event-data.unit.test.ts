@@ -1,4 +1,4 @@
-/** The parser of the client, beside that of the service. */
+/** The event parser of the client, against that of the service. */
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
 import { createEventParser } from '../../src/client/event-data.ts';
@@ -15,31 +15,38 @@ function inParts(text: string, size: number): string[] {
   return parts.flatMap(parse);
 }
 
-const lines = [
-  ...['data: one', '', 'data:two', 'data:  three', '', ': comment', 'event: x', 'id: 1', 'data', '', 'data: a: b'],
-  ...[
-    '',
-    '',
-    'datum: none',
-    ' data: none',
-    '',
-    'retry: 5',
-    '',
-    'data:',
-    'data:',
-    '',
-    'data: [\u2028]',
-    '',
-    'data: open',
-  ],
-];
+/** Six events, and one that is not complete. */
+const stream = `data: one
+
+data:two
+data:  three
+
+: comment
+event: x
+id: 1
+data
+
+data: a: b
+
+
+datum: none
+ data: none
+
+retry: 5
+
+data:
+data:
+
+data: [\u2028]
+
+data: open`;
 
 test.each([
   ['LF', '\n'],
   ['CR LF', '\r\n'],
   ['CR', '\r'],
 ])('lines that end with %s, in parts of any size', (_name, end) => {
-  const text = lines.join(end);
+  const text = stream.replaceAll('\n', end);
   const expected = byLibrary(text);
   expect(expected).toHaveLength(6);
   for (let size = 1; size <= text.length; size += 1) expect(inParts(text, size), `size ${size}`).toEqual(expected);
