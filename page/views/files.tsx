@@ -1,4 +1,4 @@
-/** Files that are chosen, and those that are dropped or pasted anywhere on the page. */
+/** Takes files that the user chooses, or drops or pastes anywhere on the page. */
 import { signal } from '@preact/signals';
 import { createRef } from 'preact';
 import { takeFile } from '../dictation.ts';
@@ -31,10 +31,11 @@ export function takeFilesAnywhere(): void {
   });
 }
 
-function take(data: Pick<DataTransfer, 'files'> | HTMLInputElement | null): boolean {
-  const [file] = data?.files ?? [];
-  const reason = whyNotFile();
+/** Returns whether there was a file. */
+function take(source: Pick<HTMLInputElement, 'files'> | null): boolean {
+  const [file] = source?.files ?? [];
   if (!file) return false;
+  const reason = whyNotFile();
   if (reason === undefined) void takeFile(file);
   else explain(reason);
   return true;

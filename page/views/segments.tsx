@@ -39,7 +39,9 @@ export function Segments({ recording, isWhole }: SegmentsProps) {
       spoken.current = rowOf(index);
       before?.removeAttribute('aria-current');
       spoken.current?.setAttribute('aria-current', 'true');
-      if (isPlaying.peek() && (!before || isInView(before))) bringIntoView(spoken.current);
+      if (isPlaying.peek() && (!before || isInView(before))) {
+        spoken.current?.scrollIntoView({ block: 'nearest' });
+      }
       current.current = index;
     }
     const word = ms === undefined ? undefined : wordsOf(transcript, index).findLast(({ startMs }) => startMs <= ms);
@@ -98,10 +100,6 @@ const textIn = (index: number) => rowOf(index)?.lastElementChild;
 function isInView(element: Element): boolean {
   const { top, bottom } = element.getBoundingClientRect();
   return bottom > 0 && top < innerHeight;
-}
-
-function bringIntoView(element: Element | null): void {
-  element?.scrollIntoView({ block: 'nearest' });
 }
 
 function click(event: MouseEvent, { transcript }: Recording): void {

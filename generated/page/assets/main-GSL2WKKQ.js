@@ -1,1 +1,0 @@
-import"./chunk-2QILR4T2.js";

@@ -1,0 +1,1 @@
+import"./chunk-N5RDSDAD.js";
