@@ -101,7 +101,7 @@ export async function benchReader({ rounds }: BenchOptions): Promise<Row[]> {
       '  the longest frame while it scrolls',
       'frameMs',
       50,
-      'The page of 200 words has next to nothing to scroll: its longest frame is what the machine takes for other programs.',
+      'The transcript of 200 words hardly scrolls: its longest frame shows the noise of the machine.',
     ),
     row('  from a click on a word to its sound', 'playMs', 150),
   ];

@@ -1,6 +1,9 @@
-/** Finds the ends of sentences by the rules of Unicode, and with a function that recognizes abbreviations. */
+/** Finds the ends of sentences by Unicode's rules. The caller recognizes the abbreviations. */
 
-/** Whether the full stop between the texts does not end a sentence. `next` may be only the first characters. */
+/**
+ * Whether the full stop between the texts belongs to an abbreviation and does not end a sentence. `next` may be only the
+ * first characters of the text that follows.
+ */
 export type IsAbbreviation = (text: string, next: string) => boolean;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
@@ -8,7 +11,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** In Greek, the semicolon is the question mark. */
 const greekQuestion = /(?<=\p{Script=Greek}["'»”’)]*[;\u037e]["'»”’)]*\s+)(?=\S)/gu;
 
-/** Yields the ends of sentences and of lines, after their white space. */
+/** Yields the offset of the end of each sentence and line, including trailing white space. */
 export function* endsOfSentences(text: string, isAbbreviation: IsAbbreviation): Generator<number> {
   let last = 0;
   // By Unicode's rules, a single-character ellipsis never ends a sentence.

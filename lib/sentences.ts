@@ -2,7 +2,7 @@
 import { abbreviationAt } from './abbreviations.ts';
 import { endsOfSentences } from './sentence-ends.ts';
 
-/** Yields the ends of sentences and of lines, after their white space. */
+/** Yields the offset of the end of each sentence and line, including trailing white space. */
 export const sentenceEnds = (text: string): Generator<number> =>
   endsOfSentences(text, (before, next) => abbreviationAt(before, next) !== undefined);
 

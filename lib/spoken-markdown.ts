@@ -7,8 +7,8 @@ import { endsOfSentences } from './sentence-ends.ts';
 import { createPieces, type Piece } from './spoken-pieces.ts';
 
 /**
- * The first sentence is spoken as soon as it is complete. Each further piece is long enough for the next one to come in
- * time, and for 3,000 characters to have at most 16 pieces.
+ * The first sentence is spoken as soon as it is complete. Each further piece is long enough that the next one arrives
+ * in time, and that 3,000 characters make at most 16 pieces.
  */
 const lengths = { longest: 600, shortest: [0, 24, 48, 96, 192, 250] } as const;
 
@@ -91,7 +91,7 @@ function isInMark(text: string): boolean {
   return line.trim() !== '' && unfinished.test(line.replace(whole, ''));
 }
 
-/** Ends of sentences at which the text may be cut. */
+/** Yields the ends of sentences at which the text may be cut. */
 function* sentenceEnds(text: string): Generator<number> {
   for (const end of endsOfSentences(text, mayBeAbbreviation)) {
     if (end === text.length || !isInMark(text.slice(0, end))) yield end;
@@ -99,8 +99,9 @@ function* sentenceEnds(text: string): Generator<number> {
 }
 
 /**
- * A letter, a word of only consonants, a number of one or two digits, a short word after a letter ("p. ej."), and words
- * that precede names and nouns. The page has no larger list: after any other abbreviation, the voice pauses.
+ * Matches a letter, a word of only consonants, a number of one or two digits, a short word after a letter ("p. ej."),
+ * and words that precede names and nouns. The list of `abbreviations.ts` is too large for the page: after any other
+ * abbreviation, the voice pauses.
  */
 const shortWord =
   /(?:^|[^\p{L}\p{M}\p{N}])(?:[\p{Lu}\p{Ll}]|[b-df-hj-np-tv-xzß]{2,5}|[б-джзк-нп-тф-щ]{2,5}|\p{N}{1,2}|\p{L}\.\s?\p{L}{2,4}|prof|profa|dra|sra|srta|sig|dott|avv|ing|gen|col|sen|gov|rep|rev|hon|capt|messrs|mme|mlle|mevr|uds?|vds?|inkl|exkl|evtl|einschl|insb|allg|geb|mio)$/iu;

@@ -14,7 +14,7 @@ export interface PieceOptions {
    * to all further pieces. Default: as many whole sentences as fit.
    */
   readonly shortest?: readonly number[];
-  /** Yields the ends of sentences and of lines, after their white space. The text begins with the piece. */
+  /** Yields the offsets at which sentences and lines end, after their white space. The text begins with the piece. */
   readonly sentenceEnds: (text: string) => Iterable<number>;
 }
 
@@ -25,8 +25,8 @@ const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Pieces consist of whole sentences. A sentence that does not fit is cut at the end of a clause if possible, otherwise
- * of a word or, failing that, of a grapheme. White space alone yields no pieces.
+ * Pieces consist of whole sentences. A sentence that does not fit is cut after a clause if possible, otherwise after a
+ * word, and only if there is none, between two graphemes. Text that is only white space has no pieces.
  */
 export function piecesOf(text: string, options: PieceOptions): Piece[] {
   return createPieces(options).end(text);

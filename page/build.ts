@@ -63,7 +63,9 @@ async function bundle(entry: string): Promise<Uint8Array> {
   return Buffer.concat(outputFiles.map(({ contents }) => contents)); // one entry point, one file
 }
 
-/** Views that load later, such as the reader, have their own file. The code that they share with `main` has another one. */
+/**
+ * Views that load later, such as the reader, have their own file. The code that they share with `main` has another one.
+ */
 async function split(entry: string, define: Record<string, string>) {
   const { outputFiles, metafile } = await build({
     ...options,

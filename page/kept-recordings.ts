@@ -1,6 +1,7 @@
 /**
- * Recordings that failed to transcribe, kept on this device across a reload: at most three and 100 MB, for a day, each for
- * the key that it was recorded with. Deleted once transcribed or discarded, with the key, and when the option is off.
+ * Recordings that failed to transcribe, kept on this device across a reload: at most three and 100 MB, for a day, each
+ * for the key that it was recorded with. A recording is deleted once it is transcribed or discarded, with its key, and
+ * when the option is turned off.
  */
 import { key } from './key.ts';
 import { transact, type FailedRecording, type Store } from './library/database.ts';

@@ -23,8 +23,8 @@ const mostBuffered = 2_097_152;
 const highestRate = 48_000;
 
 /**
- * If the service has no live transcription for the key, or was restarted, no session is opened for this time, because
- * each failure is logged in the browser's console.
+ * No session is opened for this long after a socket has failed, because the browser logs each failure to its console.
+ * The key may have no live transcription, or the service may have been restarted.
  */
 const pauseMs = 300_000;
 /** The time at which a socket last failed, by key. */

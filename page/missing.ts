@@ -74,10 +74,10 @@ export function sizeOf(bytes: number | null): string {
   return megabytes < 1_000 ? `${Math.max(1, Math.round(megabytes))} MB` : `${(megabytes / 1_000).toFixed(1)} GB`;
 }
 
-/** Besides the models, the system needs some memory. */
+/** Share of the memory that models may use; the system needs the rest. */
 const shareForModels = 0.8;
 
-/** Whether a model fits the memory of the machine; "" if that is unknown, as from an older service. */
+/** Says whether a model fits the memory of the machine. Returns "" if either size is unknown. */
 export function memoryText({ memory_bytes: needed }: Pick<Preparation, 'memory_bytes'>, machine: number): string {
   if (needed === null || !(needed > 0 && machine > 0)) return '';
   if (needed <= machine * shareForModels) return 'Fits this machine';

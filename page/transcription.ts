@@ -40,7 +40,7 @@ export interface SpeechOptions {
   readonly live?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
 }
 
-/** Returns the text that was dictated or said hands-free; undefined if there is none (see `transcribe`). */
+/** Transcribes dictated or hands-free speech. Returns undefined in the same cases as `transcribe`. */
 export async function transcribeSpeech(
   source: File | Promise<File>,
   { live }: SpeechOptions = {},
@@ -69,7 +69,7 @@ interface Work<Result> {
   readonly textOf: (result: Result) => string;
 }
 
-/** The result; undefined if there is none: after silence, a failure or a cancellation, and for a long recording. */
+/** Returns undefined if the recording is silent or long, and after a failure or a cancellation. */
 async function transcribe<Result>(
   source: File | Promise<File>,
   { isDictated, work, textOf }: Work<Result>,

@@ -38,7 +38,7 @@ export const whyNotNow = (): Reason => (isWorking.value ? 'Cancel what is runnin
 
 export const whyNotFile = (): Reason => whyNot('transcription') ?? whyNotNow();
 
-/** The reason of the disabled control that was pressed last, until the next press. */
+/** Why the control that was pressed last is disabled; undefined after the next press. */
 export const explained = signal<Reason>(undefined);
 
 export function explain(reason: string): void {

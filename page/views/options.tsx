@@ -74,7 +74,7 @@ function Switch({ name, label, onChange }: SwitchProps) {
   );
 }
 
-/** Otherwise, a low window would hide it. */
+/** In a low window, the question would otherwise be out of view. */
 const bringIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
 /** What this browser keeps. */
