@@ -29,7 +29,7 @@ function Page() {
       <Sidebar />
       <Top />
       {opened.value ? (
-        <Reader recording={opened.value} />
+        <Reader key={opened.value.id} recording={opened.value} />
       ) : (
         <>
           <Conversation />

@@ -26,7 +26,7 @@ import { Player, Search } from './player.tsx';
 import { Segments, showMatches } from './segments.tsx';
 
 export function Reader({ recording }: { readonly recording: Recording }) {
-  const { id, transcript } = recording;
+  const { transcript } = recording;
   const title = useRef<HTMLHeadingElement>(null);
   const query = useSignal('');
   const at = useSignal(0);
@@ -34,9 +34,8 @@ export function Reader({ recording }: { readonly recording: Recording }) {
   useLayoutEffect(() => {
     window.scrollTo(0, 0);
     title.current?.focus({ preventScroll: true });
-    query.value = '';
     return () => (['spoken', 'found', 'found-now'] as const).forEach((name) => mark(name, []));
-  }, [id]);
+  }, []);
   useLayoutEffect(() => showMatches(matches, at.value), [matches, at.value]);
   return (
     <>
@@ -53,7 +52,7 @@ export function Reader({ recording }: { readonly recording: Recording }) {
         <About recording={recording} />
         <State recording={recording} />
         <Uses recording={recording} />
-        <Segments key={id} recording={recording} isWhole={query.value !== ''} />
+        <Segments recording={recording} isWhole={query.value !== ''} />
       </main>
       <footer class="bottom">
         <div class="composer" role="group" aria-label="Transcript">

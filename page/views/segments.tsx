@@ -73,7 +73,7 @@ interface BlockProps {
 function Block({ segments, first }: BlockProps) {
   const count = Math.min(blockLength, segments.length - first);
   const drawn = useRef<readonly TimedText[]>(segments);
-  if (drawn.current[first] !== segments[first]) drawn.current = segments; // another transcript, or the final one
+  if (drawn.current[first] !== segments[first]) drawn.current = segments; // the final transcript
   const rows = useMemo(
     () =>
       segments.slice(first, first + count).map(({ start_ms: ms, text }, index) => (

@@ -1,1 +1,0 @@
-import"./chunk-N5RDSDAD.js";

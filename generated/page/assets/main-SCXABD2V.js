@@ -1,0 +1,1 @@
+import"./chunk-UM7AKC3V.js";
