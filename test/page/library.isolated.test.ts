@@ -11,7 +11,7 @@ const page = join(import.meta.dirname, '../../page');
 /** Of fake-indexeddb, which has no types without those of a browser. */
 const { IDBFactory, IDBObjectStore, IDBDatabase } = globalThis as unknown as {
   readonly IDBFactory: new () => object;
-  readonly IDBObjectStore: { readonly prototype: { put(): void } };
+  readonly IDBObjectStore: { readonly prototype: { put(...put: readonly unknown[]): EventTarget } };
   readonly IDBDatabase: { readonly prototype: { transaction(): void; close(): void } };
 };
 
@@ -302,6 +302,23 @@ describe('without room', () => {
     tab.end();
     await tab.isKept();
     expect(tab.library.refusal.value).toBeUndefined();
+  });
+
+  test('nothing counts as kept whose transaction fails at its end', async () => {
+    const tab = await openTab();
+    const { put } = IDBObjectStore.prototype;
+    interface Store {
+      readonly name: string;
+      readonly transaction: { abort(): void };
+    }
+    vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (this: Store, ...args) {
+      const request = put.apply(this, args);
+      if (this.name === 'texts') request.addEventListener('success', () => this.transaction.abort()); // the last one
+      return request;
+    });
+    tab.ask('Good morning');
+    await expect.poll(() => tab.library.refusal.value).toBe('refused');
+    expect(tab.titles).toEqual([]);
   });
 
   test('the conversation is kept again after the storage was deleted', async () => {

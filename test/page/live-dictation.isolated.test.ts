@@ -50,12 +50,14 @@ test('a socket that failed is not opened again for five minutes', async () => {
   expect(sockets).toHaveLength(2);
 });
 
-test('another key is tried at once', async () => {
+test('another key is tried at once, and fails for itself', async () => {
   const { LiveDictation, key } = await openPage();
   LiveDictation.open();
   sockets[0]!.onclose!();
   key.value = 'second';
   expect(LiveDictation.open()).toBeDefined();
+  sockets[1]!.onclose!();
+  expect(LiveDictation.open()).toBeUndefined();
 });
 
 test('a dictation that the user ends is no failure', async () => {
