@@ -20,8 +20,8 @@ type Header = string | readonly string[] | undefined;
 const knownFlags = 0b11;
 
 /**
- * Continues the trace of a request, or begins one if `traceparent` is absent or invalid. The new ids consist of digits
- * of the request id, a random UUID: generating more random ids would be half of the cost.
+ * Continues the trace of a request, or begins one if `traceparent` is absent or invalid. The new ids reuse digits of the
+ * request id, which is a random UUID, because generating more random ids would double the cost.
  */
 export function openTrace(requestId: string, traceparent: Header, tracestate: Header): Trace {
   const digits = requestId.replaceAll('-', '');

@@ -80,7 +80,7 @@ export async function startHandsFree(): Promise<void> {
   microphone.value = 'on';
 }
 
-/** What was said so far is still answered, unless `interrupt` is called. */
+/** Speech recorded so far is still answered, unless `interrupt` is called. */
 export function stopListening(end: 'off' | 'failed'): void {
   session?.abort();
   cutter = undefined;

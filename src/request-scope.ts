@@ -39,7 +39,7 @@ export interface Used {
 
 export type Charge = (used: Used) => void;
 
-/** What a request has used so far, for its log line. The only mutable part of a scope. */
+/** The resources that a request has used so far, for its log line. This is the only mutable part of a scope. */
 export interface RequestUsage {
   /** Id of the model that serves the request. */
   model?: string;

@@ -72,7 +72,7 @@ export function errorType(error: unknown): string {
 
 /**
  * Returns the trace headers for an outgoing request to this URL; empty outside of requests. `tracestate` contains data
- * of the caller's tracing vendor, so it is sent only to loopback addresses.
+ * from the caller's tracing vendor, so it is sent only to loopback addresses.
  */
 export function traceHeaders(url: string | undefined): Readonly<Record<string, string>> {
   const trace = currentScope()?.trace;

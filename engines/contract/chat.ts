@@ -46,7 +46,7 @@ export interface ToolCall {
 /** A tool that the caller runs. When the model calls it, the run ends. */
 export interface CallerTool {
   readonly name: string;
-  /** What the tool does, for the model. */
+  /** Describes to the model what the tool does. */
   readonly description?: string;
   /** JSON Schema of the arguments. Defaults to no arguments if not specified. */
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -104,7 +104,7 @@ export interface ChatCall {
 /** A tool of the service, which the engine runs when the model calls it. */
 export interface Tool {
   readonly name: string;
-  /** What the tool does, for the model. */
+  /** Describes to the model what the tool does. */
   readonly description: string;
   /** JSON Schema of `args`. */
   readonly parameters: Readonly<Record<string, unknown>>;

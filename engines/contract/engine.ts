@@ -16,8 +16,8 @@ export interface Engine {
   readonly assets?: readonly AssetGroup[];
   /**
    * Checks again for changes that the engine does not notice by itself, such as a file that somebody installs or
-   * removes, and publishes the result. The service calls it every 2 s, and after it has installed or removed an asset
-   * of the engine; one call at a time. It must be free of charge. Timeout: 10 s.
+   * removes, and publishes the result. The service calls it every 2 s, and after it has installed or removed one of the
+   * engine's assets. Calls never overlap. The check must not cost money. Timeout: 10 s.
    */
   recheck?(): Promise<void>;
   /**

@@ -1,6 +1,6 @@
 /**
- * The HTTP app. This is the only file that uses Koa. Checks the head of each request, passes the request to the router
- * of its API, and sends the answer or the failure.
+ * The HTTP app. This is the only file that uses Koa. The app checks the head of each request, passes the request to the
+ * router of its API, and sends the answer or the error.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -37,7 +37,7 @@ export interface VariableWithEngines {
   readonly readBy: readonly string[] | Capability;
   /** The option of an instance that replaces the variable. */
   readonly unless?: string;
-  /** What to write in the file instead of the variable, as text for people. */
+  /** Explains in prose what to write in the settings file instead of the variable. */
   readonly instead: string;
 }
 

@@ -70,7 +70,7 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
         },
       };
     },
-    /** Returns the disk account of a file's directory; undefined if there is none. */
+    /** Returns the disk account of the directory that contains the file; undefined if the directory has no account. */
     accountOf: (file: string) => accounts.get(dirname(file)),
     [Symbol.dispose]() {
       disposed = true;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 type Fields = Readonly<Record<string, unknown>>;
-/** What is wrong, the path, the fields, where, and what the rule says. */
+/** A request that breaks a rule, the JSON Pointer of the violation, and parts of the expected detail. */
 type Broken = readonly [rule: string, path: string, fields: Fields, pointer: string, ...details: string[]];
 type Valid = readonly [rule: string, path: string, fields: Fields];
 
@@ -98,7 +98,7 @@ const valid: readonly Valid[] = [
   ['text of 32000 emoji', speech, { text: emoji.repeat(32_000) }],
 ];
 
-/** No engine is configured: what passes validation is told so. */
+/** No engine is configured, so requests that pass validation receive `no-engine`. */
 const served = { status: 503, problem: { code: 'no-engine' } };
 
 describe('responds with 422 and names the field when', () => {

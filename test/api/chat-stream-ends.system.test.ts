@@ -1,4 +1,4 @@
-/** What becomes of a chat, through either API, when its caller leaves, stops reading, or the service ends. */
+/** How a chat in either API ends when the caller disconnects or stops reading, or when the service stops. */
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
