@@ -21,17 +21,17 @@ export function applyFaults(answer: AnyAnswer, faults: Faults, res: ServerRespon
 
 function cutBody(res: ServerResponse, bytes: number): void {
   const [write, end] = [res.write.bind(res) as Write, res.end.bind(res)];
-  const { socket } = res;
+  const { socket } = res.req; // a pipelined response has no socket yet
   let left = bytes;
   const writeUntilCut: Write = (chunk, ...callbacks) => {
     const part = Buffer.from(chunk).subarray(0, left);
     left -= part.length;
     if (left > 0) return write(part, ...callbacks);
-    write(part, () => socket?.destroy());
+    write(part, () => socket.destroy());
     return false;
   };
   const endUnlessCut = (last?: Chunk) => {
-    if (last !== undefined) writeUntilCut(last);
+    if (last !== undefined || left === 0) writeUntilCut(last ?? '');
     return left > 0 ? end() : res;
   };
   Object.assign(res, { write: writeUntilCut, end: endUnlessCut });

@@ -139,6 +139,14 @@ describe('cut', () => {
     expect(broken).toEqual({ status: 503, bytes: 7, isWhole: false });
   });
 
+  it.each([
+    ['HEAD', '/v1/models', 'cut=0'],
+    ['DELETE', '/api/v1/transcriptions/anything', 'code=204, cut=0'],
+  ])('breaks the connection of %s %s, whose answer has no body', async (method, path, prefer) => {
+    const call = request(sandbox.service.url + path, { method, headers: { prefer }, agent: false }).end();
+    await expect(once(call, 'response')).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
   it('breaks a socket before the event that exceeds the bytes', async () => {
     expect(await connect({ query: '&prefer=cut%3D10' })).toMatchObject({ code: 1006, events: [] });
   });
