@@ -42,7 +42,4 @@ async function run([command, ...args]: readonly string[]): Promise<number> {
   });
 }
 
-if (commandLine) {
-  process.env.NODE_ENV ??= 'production';
-  await run(commandLine.rest).then((code) => process.exit(code), explainStartFailure);
-}
+if (commandLine) await run(commandLine.rest).then((code) => process.exit(code), explainStartFailure);

@@ -19,17 +19,18 @@ async function run(args: readonly string[], files: Readonly<Record<string, strin
 describe('the command', () => {
   it('finds the sandbox in its environment, and its exit code is that of the sandbox', async () => {
     const script = `
-      const { PARLANCE_URL, OPENAI_BASE_URL, OPENAI_API_KEY: key } = process.env;
+      const { PARLANCE_URL, OPENAI_BASE_URL, OPENAI_API_KEY: key, NODE_ENV } = process.env;
       const chat = { model: 'sandbox-chat', messages: [{ role: 'user', content: 'say: Hello' }] };
       const headers = { 'content-type': 'application/json', authorization: 'Bearer ' + key };
       const call = { method: 'POST', headers, body: JSON.stringify(chat) };
       const answer = await (await fetch(OPENAI_BASE_URL + '/chat/completions', call)).json();
-      console.log(answer.choices[0].message.content, (await fetch(PARLANCE_URL + '/readyz')).status, process.argv[1]);
+      const { status } = await fetch(PARLANCE_URL + '/readyz');
+      console.log(answer.choices[0].message.content, status, process.argv[1], NODE_ENV);
       process.exit(7);`;
     // A sandbox does not read the settings of the project.
     const files = { 'parlance.config.yaml': 'nonsense: true\n' };
     const args = ['--', process.execPath, '--input-type=module', '-e', script, '--', '--config'];
-    expect(await run(args, files)).toEqual({ code: 7, stdout: 'Hello 200 --config\n', stderr: '' });
+    expect(await run(args, files)).toEqual({ code: 7, stdout: 'Hello 200 --config undefined\n', stderr: '' });
   });
 
   it('has the answers of --config', async () => {
