@@ -1,5 +1,6 @@
 /** The service with its own servers: starts them, and stops them in the right order. */
 import type { ApiFormat } from './http/api-format.ts';
+import type { HttpApp } from './http/app.ts';
 import { compileValidators } from './http/router.ts';
 import { nativeFormat } from './http/native-format.ts';
 import { watchCertificate } from './http/connection/certificate.ts';
@@ -47,7 +48,7 @@ function formatFor(target: string): ApiFormat {
 
 /**
  * Starts the service on HOST and PORT. Throws a `SettingsError`, a `RegistryError`, or the error of a port that is in
- * use.
+ * use. The servers send all requests to the app that `wrap` returns.
  *
  * @example
  * import { createLog, loadSettings, startService } from '@parlance/server';
@@ -57,11 +58,15 @@ function formatFor(target: string): ApiFormat {
  * console.log(service.url);
  * process.once('SIGTERM', () => void service.stop(10_000));
  */
-export async function startService(options: ServiceOptions, overrides: Partial<Tuning> = {}): Promise<Service> {
+export async function startService(
+  options: ServiceOptions,
+  overrides: Partial<Tuning> = {},
+  wrap: (app: HttpApp) => HttpApp = (app) => app,
+): Promise<Service> {
   const tuning: Tuning = { ...defaultTuning, ...overrides };
   const metrics = await openMetrics(options.settings.metricsPort);
   const app = await openProbedApp({ ...options, tuning, metrics });
-  const opened = await openServers(app, options, tuning, metrics).catch(async (error: unknown) => {
+  const opened = await openServers({ ...app, ...wrap(app) }, options, tuning, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });

@@ -1,15 +1,14 @@
 /** `@parlance/server/sandbox`: a service in sandbox mode, in the process of the tests that use it. */
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Options } from '../../engines/sandbox/options.ts';
 import { createClient, type Client, type SpeechRequest } from '../client/index.ts';
 import { readFaults, type Faults } from '../contract/prefer.ts';
-import { createApp, createLog, loadSettings } from '../index.ts';
+import { createLog, loadSettings } from '../index.ts';
+import { startService } from '../service.ts';
 
 /** Options of `startSandbox`: those of the engine `sandbox`. */
 export interface SandboxOptions extends Options {
@@ -63,11 +62,12 @@ export async function startSandbox({ config, ...options }: SandboxOptions = {}):
 async function openSandbox(directory: string, options: Options, config?: string): Promise<Sandbox> {
   const file = config === undefined ? {} : { PARLANCE_CONFIG: resolve(config) };
   const env = { PARLANCE_SANDBOX: 'on', DATA_DIR: directory, NODE_ENV: 'production', ...file };
-  const loaded = loadSettings(env, directory);
+  // The file may be that of a service that listens elsewhere, with TLS.
+  const { metricsPort: _metricsPort, tlsCert: _tlsCert, tlsKey: _tlsKey, ...loaded } = loadSettings(env, directory);
+  const local = { ...loaded, host: '127.0.0.1', port: 0 };
   const engines = { sandbox: { use: 'sandbox', ...options } };
-  const settings = config === undefined ? { ...loaded, engines, baseDir: process.cwd() } : loaded;
-  const app = await createApp({ settings, env, log: createLog('silent') });
-  const [faults, requests, sockets]: [PendingFault[], Request[], Set<Socket>] = [[], [], new Set()];
+  const settings = config === undefined ? { ...local, engines, baseDir: process.cwd() } : local;
+  const [faults, requests]: [PendingFault[], Request[]] = [[], []];
 
   function receive(req: IncomingMessage): void {
     const isOfApp = req.headers[ownHeader] === undefined && req.method !== 'TRACE'; // Request rejects TRACE
@@ -80,19 +80,17 @@ async function openSandbox(directory: string, options: Options, config?: string)
     if (fault.times <= 0) faults.shift();
   }
 
-  const shouldUpgradeCallback = (req: IncomingMessage) => req.url?.startsWith('/v1/realtime') === true;
-  const server = createServer({ shouldUpgradeCallback }, (req, res) => {
-    receive(req);
-    app.listener(req, res);
-  }).on('upgrade', (req, socket, head) => {
-    receive(req);
-    void app.upgrade(req, socket, head);
-  });
-  server.on('connection', (socket) => {
-    sockets.add(socket.once('close', () => sockets.delete(socket)));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const service = await startService({ settings, env, log: createLog('silent') }, {}, ({ listener, upgrade }) => ({
+    listener(req, res) {
+      receive(req);
+      listener(req, res);
+    },
+    upgrade(req, socket, head) {
+      receive(req);
+      return upgrade(req, socket, head);
+    },
+  }));
+  const { url } = service;
   const own = createClient({
     baseUrl: url,
     fetch(request) {
@@ -102,9 +100,7 @@ async function openSandbox(directory: string, options: Options, config?: string)
   });
 
   async function end(): Promise<void> {
-    server.close();
-    await app[Symbol.asyncDispose]();
-    for (const socket of sockets) socket.destroy();
+    await service.stop(0);
     await rm(directory, { recursive: true, force: true });
   }
   let ended: Promise<void> | undefined;

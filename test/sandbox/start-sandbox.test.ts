@@ -1,12 +1,14 @@
 /** `startSandbox()`: what a test of an app needs of it, and that nothing stays behind. */
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startSandbox } from '../../src/sandbox/index.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const saying = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 const leftovers = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('parlance-sandbox-'));
@@ -54,6 +56,23 @@ describe('startSandbox', () => {
     await sandbox[Symbol.asyncDispose]();
     expect(await closed).toBe(1012);
     await sandbox[Symbol.asyncDispose]();
+  });
+
+  it('answers requests for a tunnel or an upgrade as the service does', async () => {
+    await using sandbox = await startSandbox();
+    const tunnel = request(sandbox.url, { method: 'CONNECT', agent: false }).end();
+    expect(await once(tunnel, 'connect')).toMatchObject([{ statusCode: 405 }, {}, {}]);
+    const headers = { connection: 'upgrade', upgrade: 'websocket', 'content-type': 'application/json' };
+    const secret = request(`${sandbox.url}/v1/realtime/client_secrets`, { method: 'POST', headers, agent: false });
+    expect(await once(secret.end('{}'), 'response')).toMatchObject([{ statusCode: 200 }]);
+    expect(await sandbox.requests[0]?.text()).toBe('{}');
+  });
+
+  it('does not listen on the port of its settings file', async () => {
+    const config = join(await temporaryDirectory(), 'service.yaml');
+    await writeFile(config, 'port: 1\nengines: { sandbox: { use: sandbox } }\n');
+    await using sandbox = await startSandbox({ config });
+    expect(new URL(sandbox.url).port).not.toBe('1');
   });
 
   it('answers the prompts of an app with its own answers', async () => {
