@@ -56,7 +56,10 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^src\/conformance\//,
     /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/transcription\/parameters\.ts$)/,
   ],
-  [/^src\/sandbox\//, /^(engines\/sandbox\/options|src\/(index|service|client\/index|contract\/prefer))\.ts$/],
+  [
+    /^src\/sandbox\//,
+    /^(engines\/sandbox\/options|src\/(index|service|client\/index|contract\/prefer|system\/workspace))\.ts$/,
+  ],
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
   [
     /^src\/(service|open-app|open-node|start-worker|tuning|index)\.ts$/,

@@ -1,14 +1,14 @@
 /** `@parlance/server/sandbox`: a service in sandbox mode, in the process of the tests that use it. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Options } from '../../engines/sandbox/options.ts';
 import { createClient, type Client, type SpeechRequest } from '../client/index.ts';
 import { readFaults, type Faults } from '../contract/prefer.ts';
 import { createLog, loadSettings } from '../index.ts';
 import { startService } from '../service.ts';
+import { createWorkspace, type Workspace } from '../system/workspace.ts';
 
 /** Options of `startSandbox`: those of the engine `sandbox`. */
 export interface SandboxOptions extends Options {
@@ -50,20 +50,21 @@ export interface Sandbox extends AsyncDisposable {
  * console.log((await sandbox.client.transcribe(recording)).text);
  */
 export async function startSandbox({ config, ...options }: SandboxOptions = {}): Promise<Sandbox> {
-  const directory = await mkdtemp(join(tmpdir(), 'parlance-sandbox-'));
+  const workspace = await createWorkspace(tmpdir());
   try {
-    return await openSandbox(directory, options, config);
+    return await openSandbox(workspace, options, config);
   } catch (error) {
-    await rm(directory, { recursive: true });
+    workspace[Symbol.dispose]();
     throw error;
   }
 }
 
-async function openSandbox(directory: string, options: Options, config?: string): Promise<Sandbox> {
+async function openSandbox(workspace: Workspace, options: Options, config?: string): Promise<Sandbox> {
   const file = config === undefined ? {} : { PARLANCE_CONFIG: resolve(config) };
-  const env = { PARLANCE_SANDBOX: 'on', DATA_DIR: directory, NODE_ENV: 'production', ...file };
+  const { path } = workspace;
+  const env = { PARLANCE_SANDBOX: 'on', DATA_DIR: path, NODE_ENV: 'production', ...file };
   // The file may be that of a service that listens elsewhere, with TLS.
-  const { metricsPort: _metricsPort, tlsCert: _tlsCert, tlsKey: _tlsKey, ...loaded } = loadSettings(env, directory);
+  const { metricsPort: _metricsPort, tlsCert: _tlsCert, tlsKey: _tlsKey, ...loaded } = loadSettings(env, path);
   const local = { ...loaded, host: '127.0.0.1', port: 0 };
   const engines = { sandbox: { use: 'sandbox', ...options } };
   const settings = config === undefined ? { ...local, engines, baseDir: process.cwd() } : local;
@@ -101,7 +102,7 @@ async function openSandbox(directory: string, options: Options, config?: string)
 
   async function end(): Promise<void> {
     await service.stop(0);
-    await rm(directory, { recursive: true, force: true });
+    workspace[Symbol.dispose]();
   }
   let ended: Promise<void> | undefined;
   return {

@@ -12,6 +12,10 @@ import { errnoOf } from '../../lib/errors.ts';
 
 const dayMs = 86_400_000;
 
+/** Functions that remove the directories. All share one exit listener, because Node.js warns about more than ten. */
+const removals = new Set<() => void>();
+process.on('exit', () => removals.forEach((remove) => remove()));
+
 /** A directory with a disk account. Disposal removes the files and then releases their bytes. */
 export interface AccountedDirectory extends TemporaryDirectory {
   readonly account: SharedAccount;
@@ -37,7 +41,7 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
       left(error);
     }
   };
-  process.on('exit', remove);
+  removals.add(remove);
   let disposed = false;
   const disk = new DiskBudget({ bytes: diskBytes, space: () => spaceOf(root) });
   const accounts = new Map<string, DiskAccount>();
@@ -74,7 +78,7 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
     accountOf: (file: string) => accounts.get(dirname(file)),
     [Symbol.dispose]() {
       disposed = true;
-      process.off('exit', remove);
+      removals.delete(remove);
       remove();
     },
   };

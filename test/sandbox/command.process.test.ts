@@ -1,6 +1,7 @@
 /** `parlance sandbox -- COMMAND`, and what a process has after it has started and disposed of fifty sandboxes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runScript } from '../support/scripts.ts';
 import { entriesOf, temporaryDirectory, writeFiles } from '../support/temporary.ts';
@@ -65,6 +66,27 @@ describe('the command', () => {
   });
 });
 
+/** Runs a module that may import `@parlance/server/sandbox`. */
+async function runModule(source: string, env: Readonly<Record<string, string>>) {
+  const cwd = new URL('../..', import.meta.url).pathname;
+  const args = ['--conditions=parlance-source', '--input-type=module', '-e', source];
+  const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const end = once(child, 'close');
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { end: await end, stdout, stderr };
+}
+
+it('a process that exits without disposing of twelve sandboxes leaves no files behind', async () => {
+  const TMPDIR = await temporaryDirectory();
+  const script = `
+    import { startSandbox } from '@parlance/server/sandbox';
+    for (let time = 0; time < 12; time += 1) await startSandbox();
+    process.exit(3);`;
+  expect(await runModule(script, { TMPDIR })).toEqual({ end: [3, null], stdout: '', stderr: '' });
+  expect(await entriesOf(TMPDIR)).toEqual([]);
+});
+
 it('fifty sandboxes leave no files, handles or processes behind', async () => {
   const cwd = await temporaryDirectory();
   const TMPDIR = await temporaryDirectory();
@@ -82,13 +104,8 @@ it('fifty sandboxes leave no files, handles or processes behind', async () => {
     for (let time = 2; time < 50; time += 1) await use(time % 10 === 9);
     console.log(JSON.stringify({ first, last: state(), files: readdirSync(process.env.TMPDIR) }));
     // And the process ends by itself.`;
-  const home = new URL('../..', import.meta.url).pathname;
-  const args = ['--conditions=parlance-source', '--input-type=module', '-e', script];
-  const child = spawn(process.execPath, args, { cwd: home, env: { ...process.env, TMPDIR, HOME: cwd } });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let stdout = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  expect(await once(child, 'close')).toEqual([0, null]);
+  const { end, stdout } = await runModule(script, { TMPDIR, HOME: cwd });
+  expect(end).toEqual([0, null]);
   const { first, last, files } = JSON.parse(stdout) as {
     first: { descriptors: number };
     last: object;

@@ -1,17 +1,15 @@
 /** `startSandbox()`: what a test of an app needs of it, and that nothing stays behind. */
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { entriesOf, temporaryDirectory } from '../support/temporary.ts';
 
 const saying = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
-const leftovers = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('parlance-sandbox-'));
 
 describe('startSandbox', () => {
   it('speaks what it transcribes, for its client and for the SDK of OpenAI', async () => {
@@ -81,11 +79,13 @@ describe('startSandbox', () => {
   });
 
   it('deletes its files when it cannot start', async () => {
-    const before = await leftovers();
+    const directory = await temporaryDirectory();
+    vi.stubEnv('TMPDIR', directory);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const answers = [{ contains: 'a', call: 'look_up' }];
     await expect(startSandbox({ answers })).rejects.toThrow(/answers\[0\] must call/);
     await expect(startSandbox({ config: 'not-there.yaml' })).rejects.toThrow('PARLANCE_CONFIG');
-    expect(await leftovers()).toEqual(before);
+    expect(await entriesOf(directory)).toEqual([]);
   });
 });
 
