@@ -74,6 +74,7 @@ beforeEach(() => {
 afterEach(() => {
   for (const channel of channels) channel.onmessage = null;
   channels = [];
+  vi.restoreAllMocks();
 });
 
 /** The modules of a tab, which this program cannot type: it knows no browser. */
