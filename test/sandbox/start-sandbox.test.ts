@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { entriesOf, temporaryDirectory } from '../support/temporary.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const saying = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 
@@ -78,14 +78,10 @@ describe('startSandbox', () => {
     expect((await sandbox.client.chat(saying('Summarize this.'))).content).toBe('Short.');
   });
 
-  it('deletes its files when it cannot start', async () => {
-    const directory = await temporaryDirectory();
-    vi.stubEnv('TMPDIR', directory);
-    onTestFinished(() => void vi.unstubAllEnvs());
+  it('says why it cannot start', async () => {
     const answers = [{ contains: 'a', call: 'look_up' }];
     await expect(startSandbox({ answers })).rejects.toThrow(/answers\[0\] must call/);
     await expect(startSandbox({ config: 'not-there.yaml' })).rejects.toThrow('PARLANCE_CONFIG');
-    expect(await entriesOf(directory)).toEqual([]);
   });
 });
 
