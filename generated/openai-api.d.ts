@@ -386,7 +386,7 @@ export type components = {
             parallel_tool_calls?: boolean | null;
             /** @description The number of answers. Only 1. */
             n?: number | null;
-            /** @description Whether to return the probabilities of tokens. Only false. */
+            /** @description Whether to return log probabilities. Only false. */
             logprobs?: boolean | null;
             /** @description The number of probabilities for each token. Only 0. */
             top_logprobs?: number | null;

@@ -77,7 +77,7 @@ export function sizeOf(bytes: number | null): string {
 /** Share of the memory that models may use; the system needs the rest. */
 const shareForModels = 0.8;
 
-/** Says whether a model fits the memory of the machine. Returns "" if either size is unknown. */
+/** Says whether a model fits in the machine's memory. Returns "" if either size is unknown. */
 export function memoryText({ memory_bytes: needed }: Pick<Preparation, 'memory_bytes'>, machine: number): string {
   if (needed === null || !(needed > 0 && machine > 0)) return '';
   if (needed <= machine * shareForModels) return 'Fits this machine';

@@ -54,8 +54,8 @@ async function stampOf(files: readonly string[]): Promise<string> {
 }
 
 /**
- * Returns a number from a file, in decimal digits, that a program uses as a loop bound, a divisor or an allocation
- * size. Throws `Unusable` if it is not 1 to `most`.
+ * Returns a number that was read from a file as decimal digits, and that a program uses as a loop bound, a divisor or
+ * an allocation size. Throws `Unusable` if it is not an integer from 1 to `most`.
  */
 export function requireCount(value: unknown, name: string, most: number): number {
   const isDigits = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,8}$/.test(String(value));

@@ -100,7 +100,8 @@ serveQuestions(async (question, { say, signal }) => {
 });
 
 /**
- * Returns the sequence that has most of the prompt in its cache. There are as many concurrent questions as sequences.
+ * Returns the sequence that has most of the prompt in its cache. There are never more concurrent questions than
+ * sequences, so one is always free.
  */
 function takeSequence(tokens: readonly Token[]): Sequence {
   const known = free.map((sequence) => sharedLength(sequence.contextTokens, tokens));

@@ -25,7 +25,7 @@ export interface RequestOptions {
   /** Timeouts in seconds: of a whole answer, and between two chunks. */
   readonly timeout: number;
   readonly idleTimeout: number;
-  /** True if the tools are the caller's: they are never dropped, and their calls are the result. */
+  /** True if the tools are the caller's: they are never dropped, and calls to them are returned instead of run. */
   readonly returnsCalls: boolean;
   readonly log: Logger;
 }

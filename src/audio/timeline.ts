@@ -14,7 +14,7 @@ const minLagMs = 100;
 /** Far more than the rounding error of time stamps in milliseconds. */
 const minRestMs = 5;
 const minShortened = 3;
-/** Time stamps that go back this far belong to another recording that was appended to the file. */
+/** Timestamps that go back farther than this belong to another recording that was appended to the file. */
 const maxOverlapMs = 1_000;
 
 /** In other containers, audio has no gaps; the demuxer derives time stamps from the position in the file. */

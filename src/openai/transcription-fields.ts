@@ -24,7 +24,7 @@ export interface RequestedTranscription {
   readonly stream: boolean;
   /** Line limits for srt and vtt; undefined means one cue per segment. */
   readonly shape: CueShape | undefined;
-  /** Names of fields that have no effect with any model. */
+  /** Names of the fields in the request that are ignored, entirely or in part, whatever the model. */
   readonly ignored: ReadonlySet<string>;
 }
 

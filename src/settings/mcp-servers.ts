@@ -57,8 +57,8 @@ export const mcpServersSchema = {
         description: 'Timeout of a tool call in seconds. Default: 60.',
       },
     },
-    // Requires either `command` or `url`, with the settings that belong to it. If `url` is set and `command` is not,
-    // the rules for `url` apply.
+    // Requires either `command` or `url`, and allows only the settings that belong to it. If `url` is set and `command`
+    // is not, the rules for `url` apply.
     if: {
       anyOf: [
         { required: ['command'] },

@@ -61,7 +61,7 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
 
   return {
     missing,
-    /** What is missing or wrong, unless installing the asset helps. */
+    /** Returns what is missing or wrong; undefined if installing the asset would fix it. */
     problem: () => (asset && found === undefined ? undefined : missing()),
     /** Searches for the library again. */
     look(): void {

@@ -9,7 +9,7 @@ export const ortHeadBytes = 65_536;
  * first field of the root table, so this text is at the end of the file.
  */
 export function checkOrt(head: Buffer, bytes: number): void {
-  // The mark of the format follows the offset of the root table.
+  // The file identifier follows the offset of the root table.
   if (head.toString('latin1', 4, 8) !== 'ORTM') throw new Unusable('it is not in the format of ONNX Runtime');
   const end = endOfVersion(head);
   if (end > bytes) throw new Unusable(`it is cut: ${bytes} bytes of at least ${end}`);
