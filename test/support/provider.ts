@@ -30,7 +30,7 @@ export interface RawProvider extends AsyncDisposable {
   /** `http://127.0.0.1:<port>/v1` */
   readonly baseUrl: string;
   readonly calls: readonly ProviderCall[];
-  /** Connections that are open now. */
+  /** Open connections on which a call was made, discovery excepted. */
   readonly open: ReadonlySet<Socket>;
   /** How many connections there have been. */
   readonly connections: number;
@@ -92,17 +92,21 @@ export async function startProvider(options: RawProviderOptions = {}): Promise<R
 export async function openProvider(options: RawProviderOptions = {}): Promise<RawProvider> {
   const { tags = answersAtOnce(404, 'No such path.') } = options;
   const calls: ProviderCall[] = [];
+  const sockets = new Set<Socket>();
   const open = new Set<Socket>();
   let connections = 0;
   let line: Behavior[] = [];
   const server = createServer((socket) => {
     connections += 1;
-    open.add(socket);
+    sockets.add(socket);
     socket.on('error', () => {}); // tests break connections on purpose
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => [sockets, open].forEach((set) => set.delete(socket)));
     serve(socket, options, (call) => {
       const isForOllama = call.path.endsWith('/api/tags');
-      if (!isForOllama) calls.push(call);
+      if (!isForOllama) {
+        calls.push(call);
+        open.add(socket);
+      }
       const behave = isForOllama ? tags : line.length > 1 ? line.shift() : line[0];
       void Promise.resolve(behave?.(call)).catch(() => undefined);
     });
@@ -117,7 +121,7 @@ export async function openProvider(options: RawProviderOptions = {}): Promise<Ra
     },
     behave: (...behaviors) => void (line = behaviors),
     async [Symbol.asyncDispose]() {
-      for (const socket of open) socket.destroy();
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
