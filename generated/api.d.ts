@@ -96,8 +96,8 @@ export type paths = {
         /**
          * Start a preparation
          * @description Starts a preparation. One runs at a time, and a partial download is resumed. If this one is already in progress,
-         *     the response is its state. Without API keys, only clients on this machine and the service's own page may start one.
-         *     With API keys, only a key that lists this operation in the keys file may.
+         *     the response is its state. Without API keys, only clients on this machine may start one, and of web pages, only the
+         *     service's own. With API keys, only a key that lists this operation in the keys file may.
          */
         post: operations["startPreparation"];
         /**
@@ -258,8 +258,9 @@ export type paths = {
         };
         /**
          * Fetch the transcript of a transcription
-         * @description Returns the transcript so far. `status` of the transcription says whether it is complete. With speakers, `text` has a
-         *     line such as `A: Good morning.` for each turn, and the cues of `srt` and `vtt` begin with `A: ` and `<v A>`.
+         * @description Returns the transcript so far. `status` of the transcription says whether it is complete. With speakers, `text` has
+         *     a line such as `A: Good morning.` for each turn, and the cues of `srt` and `vtt` begin with `A: ` and `<v A>`,
+         *     respectively.
          */
         get: operations["getTranscriptionJobTranscript"];
         put?: never;
@@ -610,8 +611,8 @@ export type components = {
             /** @description Name of the engine instance in the settings. */
             engine: string;
             /**
-             * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to an
-             *     external hosted provider, or the service does not know yet whether it is.
+             * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to
+             *     another machine, such as that of a hosted provider, or the service does not know yet whether it is.
              */
             local: boolean;
             /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
@@ -637,7 +638,7 @@ export type components = {
             /** @description The model used if a request has no `model`; null if there is none. */
             default: components["schemas"]["ModelId"] | null;
             /**
-             * @description Why engines list no models, for example because the provider rejected its API key, and how to fix it. Absent if every
+             * @description Why engines list no models, for example because a provider rejected the API key, and how to fix it. Absent if every
              *     engine has listed its models.
              */
             reason?: string;
@@ -655,7 +656,7 @@ export type components = {
             purpose: string;
             /** @description The capability that the component is for. */
             capability: components["schemas"]["Capability"];
-            /** @description true: required by the models of the settings. false: a further model or voice. */
+            /** @description true: required by the models of the settings. false: an additional model or voice. */
             configured: boolean;
             /**
              * @description Id of its model in requests, once it is installed; null if it has none or several, or if the settings have to list
@@ -797,7 +798,7 @@ export type components = {
             speaker: string;
             /**
              * Format: int64
-             * @description The duration of all turns.
+             * @description The total duration of the speaker's turns.
              */
             speech_ms: number;
         };
@@ -828,8 +829,8 @@ export type components = {
             /** @description Name of the engine instance in the settings. */
             engine: string;
             /**
-             * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to an
-             *     external hosted provider, or the service does not know yet whether it is.
+             * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to
+             *     another machine, such as that of a hosted provider, or the service does not know yet whether it is.
              */
             local: boolean;
             /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
@@ -1151,8 +1152,8 @@ export type components = {
             file: string;
             /**
              * @description An id from `GET /transcribe/models`. Absent or empty: the server's default (TRANSCRIBE_MODEL). Models with
-             *     `local: true` keep the recording on the machine, or on the operator's fleet if one is configured; all others send
-             *     it to an external hosted provider.
+             *     `local: true` keep the recording on the machine, or on the operator's fleet if one is configured; all others send it
+             *     to another machine, such as that of a hosted provider.
              */
             model?: string;
             /**
@@ -1258,8 +1259,8 @@ export type components = {
             file: string;
             /**
              * @description An id from `GET /transcribe/models`. Absent or empty: the server's default (TRANSCRIBE_MODEL). Models with
-             *     `local: true` keep the recording on the machine, or on the operator's fleet if one is configured; all others send
-             *     it to an external hosted provider.
+             *     `local: true` keep the recording on the machine, or on the operator's fleet if one is configured; all others send it
+             *     to another machine, such as that of a hosted provider.
              */
             model?: string;
             /**

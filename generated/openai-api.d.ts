@@ -194,8 +194,8 @@ export type paths = {
         put?: never;
         /**
          * Create a client secret
-         * @description Creates a secret with which a page can connect to the Realtime API. It has the permissions and the limits of the API
-         *     key that creates it, and fails with that key. A key may have 1,000 secrets at a time.
+         * @description Creates a secret with which a page can connect to the Realtime API. It has the permissions and limits of the API
+         *     key that creates it, and expires with that key. A key may have 1,000 secrets at a time.
          */
         post: operations["createRealtimeClientSecret"];
         delete?: never;
@@ -321,7 +321,7 @@ export type components = {
             model: string;
             /** @description Empty in the chunk with the usage. */
             choices: components["schemas"]["ChunkChoice"][];
-            /** @description In a chunk after the last one, with `stream_options.include_usage`. */
+            /** @description In a further chunk, with `stream_options.include_usage`. */
             usage?: components["schemas"]["CompletionUsage"];
         };
         /**
@@ -372,9 +372,9 @@ export type components = {
             } | null;
             /** @description A number that makes answers to the same request more alike. Ignored by models without `json`. */
             seed?: number | null;
-            /** @description Lowers the chance of words the more often they occur. Ignored by models without `json`. */
+            /** @description Makes words less likely the more often they have occurred. Ignored by models without `json`. */
             frequency_penalty?: number | null;
-            /** @description Lowers the chance of words that occur. Ignored by models without `json`. */
+            /** @description Makes words that have occurred less likely. Ignored by models without `json`. */
             presence_penalty?: number | null;
             /** @description Raises or lowers the chance of tokens, by token id. Ignored by models without `json`. */
             logit_bias?: {
@@ -424,8 +424,8 @@ export type components = {
             /** @description Who the message is from. `function` is rejected: send `tool`. */
             role: components["schemas"]["ChatMessageRole"];
             /**
-             * @description The text of the message, as a string or in parts. The texts of parts are joined by a line feed. May be null, absent or empty in assistant messages. All texts of a
-             *     request together have at most 1000000 characters (code points).
+             * @description The text of the message, as a string or in parts. The texts of parts are joined by a line feed. May be null or
+             *     absent in assistant messages. All texts of a request together have at most 1000000 characters (code points).
              */
             content?: string | components["schemas"]["ContentPart"][] | null;
             /** @description In assistant messages: calls of the caller's tools. Each must be followed by a message with the role `tool`. */
@@ -445,7 +445,7 @@ export type components = {
             /** @enum {number} */
             index: 0;
             delta: components["schemas"]["CompletionDelta"];
-            /** @description null except in the last chunk, whose delta is empty. */
+            /** @description null except in the last chunk of the answer, whose delta is empty. */
             finish_reason: components["schemas"]["FinishReason"] | null;
         };
         /** @description A key for the sessions of a page, which must not have the API key itself. */
@@ -587,7 +587,7 @@ export type components = {
         };
         /** @description What went wrong, in the format of the OpenAI API. */
         ErrorDetails: {
-            /** @description Explains this occurrence of the error and how to fix it, and names the invalid field. */
+            /** @description Explains this occurrence of the error and how to fix it, and names any invalid field. */
             message: string;
             /** @description Kind of error. New ones may be added. */
             type: string;
@@ -597,7 +597,7 @@ export type components = {
             code: string | null;
         };
         /**
-         * @description An error response, or the last event of a stream.
+         * @description An error response, or the last event of a failed stream.
          * @example {
          *       "error": {
          *         "message": "The model \"nobody\" does not exist.",
@@ -889,7 +889,7 @@ export type components = {
             type: "input_audio_buffer.append";
             /** @description Repeated in the `error` that the event causes. */
             event_id?: string | null;
-            /** @description Base64, without the header of a WAV file. */
+            /** @description Base64, without a WAV header. */
             audio: string;
         };
         /** @description Drops the uncommitted audio and the open turn, which gets no further events. */
@@ -1033,7 +1033,7 @@ export type components = {
             type: "input_audio_buffer.cleared";
             event_id: string;
         };
-        /** @description The transcription of a turn starts. It ends with `completed` or `failed`; turns may end out of order. */
+        /** @description The transcription of a turn starts. It ends with `completed` or `failed`, possibly out of order. */
         RealtimeServerEventInputAudioBufferCommitted: {
             /** @enum {string} */
             type: "input_audio_buffer.committed";
@@ -1155,7 +1155,7 @@ export type components = {
             languages?: string[] | null;
             /** @description Text that guides the model. The last 8,192 characters of a longer prompt are used. */
             prompt?: string | null;
-            /** @description Words and names that may occur. At most 200 of 64 characters each, 2,000 in total; others have no effect. */
+            /** @description Words and names that may occur. At most 200 of up to 64 characters, 2,000 in total; others have no effect. */
             keywords?: string[] | null;
             /** @description Returned as sent, without an effect: a transcript always comes after its turn. */
             delay?: string | null;
@@ -1172,7 +1172,7 @@ export type components = {
             type: components["schemas"]["RealtimeTurnDetectionType"];
             /**
              * Format: double
-             * @description Only for `server_vad`, 0 to 1; 0.5 is a level of 12 dB above the noise of the room.
+             * @description Only for `server_vad`, 0 to 1; 0.5 is 12 dB above the noise of the room.
              */
             threshold?: number;
             /**
@@ -1195,13 +1195,13 @@ export type components = {
          */
         RealtimeTurnDetectionType: "server_vad" | "semantic_vad";
         /**
-         * @description How the end of a turn is detected from now on. Merged with the current settings of the same type. Numbers outside the
-         *     range of a field become its nearest value; null resets a field.
+         * @description How the end of a turn is detected from now on. Merged with the current settings of the same type. Numbers outside a
+         *     field's range are clamped; null resets a field.
          */
         RealtimeTurnDetectionUpdate: {
             /** @description Default: the current type, else `server_vad`. */
             type?: components["schemas"]["RealtimeTurnDetectionType"];
-            /** @description Only for `server_vad`, 0 to 1: how loud speech must be. 0.5 is a level of 12 dB above the noise of the room. Default: 0.5. */
+            /** @description Only for `server_vad`, 0 to 1: how loud speech must be. 0.5 is 12 dB above the noise of the room. Default: 0.5. */
             threshold?: number | null;
             /** @description Only for `server_vad`, 0 to 2000: milliseconds before the first voiced frame that belong to the turn. Default: 300. */
             prefix_padding_ms?: number | null;
@@ -1459,7 +1459,7 @@ export type components = {
             /** @description How a reasoning model thinks. */
             reasoning?: components["schemas"]["ReasoningOptions"] | null;
             /**
-             * @description true keeps the texts of messages and the calls of the response in memory for an hour, only for `item_reference`.
+             * @description Unless false, the messages and calls of the response stay in memory for an hour, only for `item_reference`.
              *     Responses cannot be fetched.
              */
             store?: boolean | null;
@@ -1552,7 +1552,7 @@ export type components = {
             total_tokens: number;
         };
         /**
-         * @description `true` if the same request may succeed later, `false` if it will not.
+         * @description `true` if the same request may be sent again, otherwise `false`.
          * @enum {string}
          */
         ShouldRetry: "true" | "false";
@@ -1591,7 +1591,7 @@ export type components = {
         /** @description An event of streamed speech. The stream ends after `speech.audio.done`, without `[DONE]`. */
         SpeechEvent: components["schemas"]["SpeechAudioDelta"] | components["schemas"]["SpeechAudioDone"];
         /**
-         * @description The format of the audio of speech.
+         * @description The format of the speech audio.
          * @enum {string}
          */
         SpeechFormat: "mp3" | "opus" | "wav" | "ogg" | "aac" | "flac" | "pcm";
@@ -1617,7 +1617,7 @@ export type components = {
              */
             voice?: string | components["schemas"]["SpeechVoice"] | null;
             /**
-             * @description `opus` is Opus in Ogg, `ogg` is Vorbis, `aac` is AAC in ADTS; `pcm` is samples at 24,000 Hz, 16 bits little-endian,
+             * @description `opus` is Opus in Ogg, `ogg` is Vorbis, `aac` is AAC in ADTS; `pcm` is 16-bit little-endian samples at 24,000 Hz,
              *     mono, no header. `opus`, `flac` and `aac` need ffmpeg on the server, unless the provider of the model supports
              *     them. Default: mp3.
              */
@@ -1661,7 +1661,7 @@ export type components = {
         };
         /** @description A tool of the caller, called by the model. */
         ToolCall: {
-            /** @description Answered by a message of the role `tool` with this `tool_call_id`. */
+            /** @description Answered by a `tool` message with this `tool_call_id`. */
             id: string;
             /** @enum {string} */
             type: "function";
@@ -1671,7 +1671,7 @@ export type components = {
         ToolCallDelta: {
             /** Format: int32 */
             index: number;
-            /** @description Answered by a message of the role `tool` with this `tool_call_id`. */
+            /** @description Answered by a `tool` message with this `tool_call_id`. */
             id: string;
             /** @enum {string} */
             type: "function";
@@ -1734,7 +1734,7 @@ export type components = {
         TranscriptionRequest: {
             /**
              * Format: binary
-             * @description The recording, 1 byte to 25 MB (26214400 bytes). Detected from its content; file name and media type are ignored.
+             * @description The recording, 1 byte to 25 MB (26214400 bytes). Its format is detected; file name and media type are ignored.
              */
             file: string;
             /**
@@ -1754,32 +1754,33 @@ export type components = {
              */
             languages?: string[];
             /**
-             * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
-             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one.
+             * @description Words and names that may occur, at most 200 of up to 64 characters; those beyond a total of 2,000 characters are
+             *     dropped. `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they
+             *     support one.
              */
             keywords?: string[];
             /** @description 0 to 1; lower is more predictable. Ignored by models without `temperature`. */
             temperature?: string;
             /**
-             * @description `srt` and `vtt` need a model with timestamps of segments, `diarized_json` one that distinguishes speakers. Default:
+             * @description `srt` and `vtt` need a model with segment timestamps, `diarized_json` one that distinguishes speakers. Default:
              *     json.
              */
             response_format?: components["schemas"]["TranscriptionFormat"];
-            /** @description Names of speakers for `diarized_json`, at most 4 of 64 characters. */
+            /** @description Names of speakers for `diarized_json`, at most 4 of up to 64 characters. */
             known_speaker_names?: string[];
             /** @description A recording of each of these speakers, as data URLs of at most 1 MB (1000000 bytes). */
             known_speaker_references?: string[];
             /**
-             * @description `word`, `segment` or both, only for `verbose_json`. `word` needs a model with timestamps of words. Default:
-             *     segment, if the model supports it.
+             * @description `word`, `segment` or both, only for `verbose_json`. `word` needs a model with word timestamps. Default: segment, if
+             *     the model supports it.
              */
             timestamp_granularities?: string[];
             /**
-             * @description Maximum characters of a line in srt and vtt, 10 to 200. Needs a model with timestamps of words. A longer word gets
-             *     its own line. Default with `max_line_count`: 42.
+             * @description Maximum characters per line in srt and vtt, 10 to 200. Needs a model with word timestamps. A longer word gets its
+             *     own line. Default with `max_line_count`: 42.
              */
             max_line_width?: string;
-            /** @description Maximum lines of a cue, 1 to 10. Default with `max_line_width`: 2. */
+            /** @description Maximum lines per cue, 1 to 10. Default with `max_line_width`: 2. */
             max_line_count?: string;
             /** @description `true` returns server-sent events, for the formats json, text and diarized_json. Default: false. */
             stream?: string;
@@ -1870,13 +1871,14 @@ export type components = {
              */
             languages?: string[];
             /**
-             * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
-             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one.
+             * @description Words and names that may occur, at most 200 of up to 64 characters; those beyond a total of 2,000 characters are
+             *     dropped. `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they
+             *     support one.
              */
             keywords?: string[];
             /** @description 0 to 1; lower is more predictable. Ignored by models without `temperature`. */
             temperature?: string;
-            /** @description `srt` and `vtt` need a model with timestamps of segments. Default: json. */
+            /** @description `srt` and `vtt` need a model with segment timestamps. Default: json. */
             response_format?: components["schemas"]["TranslationFormat"];
         };
         /** @description A transcript in the format `verbose_json`. */
@@ -1893,7 +1895,7 @@ export type components = {
             duration?: number;
             /** @description One continuous string; "" for silence. */
             text: string;
-            /** @description If requested or by default, and if the model has timestamps of segments. */
+            /** @description If requested or by default, and if the model has segment timestamps. */
             segments?: components["schemas"]["TranscriptionSegment"][];
             /** @description If requested. */
             words?: components["schemas"]["TranscriptionWord"][];
@@ -1999,9 +2001,9 @@ export type components = {
                 RateLimit?: string;
                 /** @description Requests per minute of the API key, if limited. */
                 "x-ratelimit-limit-requests"?: string;
-                /** @description Remaining requests of this minute. */
+                /** @description Remaining requests in this minute. */
                 "x-ratelimit-remaining-requests"?: string;
-                /** @description When the next minute begins, such as `12s`. */
+                /** @description Time until this minute ends, such as `12s`. */
                 "x-ratelimit-reset-requests"?: string;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Should-Retry": components["headers"]["X-Should-Retry"];
@@ -2230,9 +2232,9 @@ export type components = {
         RateLimit: string;
         /** @description Requests per minute of the API key, if limited. */
         "x-ratelimit-limit-requests": string;
-        /** @description Remaining requests of this minute. */
+        /** @description Remaining requests in this minute. */
         "x-ratelimit-remaining-requests": string;
-        /** @description When the next minute begins, such as `12s`. */
+        /** @description Time until this minute ends, such as `12s`. */
         "x-ratelimit-reset-requests": string;
         /** @description Whether the same request may succeed later and has had no effect yet. */
         "X-Should-Retry": components["schemas"]["ShouldRetry"];
@@ -2276,9 +2278,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
@@ -2331,9 +2333,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
@@ -2423,9 +2425,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
@@ -2506,9 +2508,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
@@ -2561,9 +2563,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
@@ -2638,9 +2640,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
@@ -2692,9 +2694,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
@@ -2783,9 +2785,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
@@ -2846,9 +2848,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
@@ -2879,7 +2881,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description The request must be the upgrade to a WebSocket. */
+            /** @description The request must be a WebSocket upgrade. */
             426: {
                 headers: {
                     /**
@@ -2943,9 +2945,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
@@ -3024,9 +3026,9 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
+                    /** @description Remaining requests in this minute. */
                     "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
+                    /** @description Time until this minute ends, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
                     "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */

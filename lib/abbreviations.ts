@@ -60,7 +60,7 @@ const byLanguage = {
   ml: 'ഡോ',
 };
 
-/** Abbreviations that also end sentences. */
+/** Abbreviations that can also end a sentence. */
 const atEnds = 'inc ltd corp co bros jr usw ecc enz stb';
 
 /** Abbreviations only before a number: elsewhere they may be words, such as "No." */
@@ -96,17 +96,17 @@ const known = wordsOf(byLanguage);
 const knownAtEnds = wordsOf({ atEnds });
 const knownBeforeNumbers = wordsOf(beforeNumbers);
 
-/** In these scripts a single letter is a word: "네. 그래요." */
+/** In these scripts, a single letter can be a word: "네. 그래요." */
 const syllables = String.raw`[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 
-/** A letter, once or doubled ("EE. UU."), or an ordinal number: "am 3. Oktober", "IV. Béla". */
+/** A letter, a doubled capital letter ("EE. UU."), or an ordinal number: "am 3. Oktober", "IV. Béla". */
 const short = new RegExp(
   String.raw`^(?:(?!${syllables})(?:\p{L}|(\p{Lu})\1)|\p{Nd}{1,2}|(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3}))$`,
   'u',
 );
 
 /**
- * Thai and Lao have full stops only in abbreviations. German words end with `str` only in street names: "Hauptstr. 5".
+ * Thai and Lao use full stops only in abbreviations. German words end with `str` only in street names: "Hauptstr. 5".
  */
 const always = /[\p{Script=Thai}\p{Script=Lao}]|str$/iu;
 
@@ -121,18 +121,19 @@ const pairs: readonly RegExp[] = [
 
 const lastWord = /(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}]+|\p{N}+)$/u;
 
-/** An Arabic or Roman number: "vol. II". */
+/** A number in digits or Roman numerals: "vol. II". */
 const number = /^(?:\p{Nd}|(?:[IVXLC]{2,5}|[VX])(?![\p{L}\p{N}])|[IVXLC]$)/u;
 
 /** Units follow a number, and may end the sentence: "5 mm." */
 const afterNumber = /\p{N}\s?\p{L}+$/u;
 
-/** The end of a text that is examined, in UTF-16 units. Longer words are not abbreviations. */
+/** Number of UTF-16 units examined at the end of a text. Longer words are not abbreviations. */
 const examined = 16;
 
 /**
  * Whether the text before a full stop ends with an abbreviation: `never` if the full stop does not end the sentence,
- * `perhaps` if it may. `next` is the text after the white space that follows, or its first characters.
+ * `perhaps` if it may; undefined if there is no abbreviation. `next` is the text after the white space that follows, or
+ * its first characters.
  */
 export function abbreviationAt(text: string, next: string): 'never' | 'perhaps' | undefined {
   const end = text.slice(-examined);

@@ -1,8 +1,8 @@
 /**
  * Cancellation: a linked signal, a timeout, a race, an abortable iteration.
  *
- * AbortSignal.any and AbortSignal.timeout are not used for requests: they keep every finished request in memory as long
- * as the signals that they come from.
+ * AbortSignal.any and AbortSignal.timeout are not used for requests: they keep every finished request in memory for as
+ * long as their source signals live.
  */
 import { ignore } from './errors.ts';
 
@@ -13,7 +13,7 @@ export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
 
 /**
  * A signal that aborts with its parents. Dispose of it when the work is done: it listens to them until then. A class
- * instead of closures, because every live stream holds some.
+ * instead of closures, because every live stream holds several.
  */
 export class LinkedSignal implements Disposable {
   readonly #controller = new AbortController();
@@ -54,7 +54,7 @@ export class LinkedSignal implements Disposable {
     });
   }
 
-  /** Settles as `work` does. Aborts the signal with `late()` if that takes longer than `ms` milliseconds. */
+  /** Like `race`. Aborts the signal with `late()` if the work takes longer than `ms` milliseconds. */
   async within<T>(ms: number, late: () => unknown, work: PromiseLike<T>): Promise<T> {
     const timer = startTimer(() => this.abort(late()), ms);
     try {
@@ -72,9 +72,9 @@ export class LinkedSignal implements Disposable {
 }
 
 /**
- * A signal that aborts with its parent, and with `late()` after `ms` milliseconds. If `ms` is a function, it may return
- * a larger value before the timeout. Dispose of it when the work is done. Throws the reason of a parent that has
- * aborted: the work must not begin.
+ * A signal that aborts with its parents, and with `late()` after `ms` milliseconds. If `ms` is a function, it is called
+ * again at the timeout: a larger value extends it. Dispose of it when the work is done. Throws the reason of a parent
+ * that has already aborted: the work must not begin.
  */
 export function startTimeout(
   ms: number | (() => number),
@@ -163,8 +163,8 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Yields the items of a source that is opened by the first `next()`. An abort of the parent rejects the pending
- * `next()`, or the following one, with the signal's reason. The source's signal aborts with the parent, when the source
- * fails, and at `return()`: a generator alone would see that only at its next `yield`. Nothing waits for the source to
+ * `next()`, or the following one, with the parent's reason. The source's signal aborts with the parent, when the source
+ * fails, and at `return()`: a generator alone would notice only at its next `yield`. Nothing waits for the source to
  * end. After an item for which `isLast` is true, nothing is aborted anymore. One `next()` at a time.
  */
 export function abortable<T>(

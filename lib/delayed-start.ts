@@ -1,4 +1,4 @@
-/** Delays the start of a stream, so that an early failure can still be an HTTP status. */
+/** Delays the start of a stream, so that an early failure can still be reported as an HTTP status. */
 
 /**
  * Reads ahead until the first event from the provider, for at most `ms`. Resolves with all events, including those
@@ -27,7 +27,7 @@ export async function delayStart<Event>(
   return new ReadAhead(readAhead, events);
 }
 
-/** A class instead of closures: these would keep the state of the wait in memory as long as the stream. */
+/** A class instead of closures, which would keep the state of the wait in memory for as long as the stream. */
 class ReadAhead<Event> implements AsyncIterableIterator<Event, void> {
   readonly #first: Promise<IteratorResult<Event, void>>[];
   readonly #rest: AsyncGenerator<Event, void, undefined>;

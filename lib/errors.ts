@@ -1,6 +1,6 @@
-/** Reads facts of a thrown value, which may be of any type. */
+/** Reads facts from a thrown value, which may be of any type. */
 
-/** Returns the code of a system error, such as ENOENT; undefined for other values. */
+/** Returns the code of an error, such as ENOENT; undefined if it has none. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * Locks between processes, in two modes: shared for users of a file, exclusive for the process that installs, removes
- * or owns it. Each lock is the lock of an open SQLite database: the kernel releases it as soon as the process ends in
- * any way. Locks also work between containers that share the directory.
+ * or owns it. Each lock is the lock of an open SQLite database: the kernel releases it as soon as the process ends for
+ * any reason. Locks also work between containers that share the directory.
  */
 import { existsSync, renameSync, truncateSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -19,8 +19,8 @@ const lookMs = 10;
 export const lockOf = (path: string): string => join(dirname(path), '.locks', basename(path));
 
 /**
- * Resolves with undefined if another process, or another call in this one, holds the lock in a mode that excludes this
- * one, or waits for such a lock. Rejects if the file system has no locks or is not writable.
+ * Resolves with undefined if another process, or another call in this one, holds the lock in a conflicting mode, or
+ * waits for the exclusive lock. Rejects if the file system has no locks or is not writable.
  */
 export async function tryLock(path: string, mode: 'shared' | 'exclusive'): Promise<Disposable | undefined> {
   const database = await openLock(path);
@@ -59,7 +59,7 @@ export async function acquireLock(
   }
 }
 
-/** True if another process holds the exclusive lock or waits for it. */
+/** True if any process, including this one, holds the exclusive lock or waits for it. */
 export function isLocked(path: string): boolean {
   try {
     moveAside(path);
@@ -75,7 +75,7 @@ export function isLocked(path: string): boolean {
 const share = (database: DatabaseSync, path: string) =>
   runs(database, path, 'BEGIN; SELECT count(*) FROM sqlite_master');
 
-/** After this succeeds, no other process can wait for the exclusive lock; shared locks may still be held. */
+/** After this succeeds, no other process can acquire the exclusive lock; shared locks may still be held. */
 const intend = (database: DatabaseSync, path: string) =>
   runs(
     database,

@@ -14,7 +14,7 @@ import { proxiesOf, proxyMistakes, type Environment, type Proxies } from './prox
 type Undici = typeof import('undici');
 
 export interface HttpClient extends AsyncDisposable {
-  /** undici's `request`: the body is a Node.js stream, redirects are not followed. Cheaper than `fetch`. */
+  /** undici's `request`: the body is a Node.js stream, and redirects are not followed. Cheaper than `fetch`. */
   readonly request: (url: string, options: RequestOptions) => Promise<HttpResponse>;
   readonly fetch: typeof globalThis.fetch;
 }

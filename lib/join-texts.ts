@@ -12,7 +12,7 @@ const [endsUnspaced, beginsUnspaced] = [
   new RegExp(`^\\p{P}*[${unspaced}]`, 'u'),
 ];
 
-/** Number of characters at each end that are examined. */
+/** Number of UTF-16 units examined on each side of the join. */
 const reach = 16;
 
 /** Returns what to write between two texts, which have no white space around them. */

@@ -11,7 +11,7 @@ const [lineFeed, carriageReturn] = [10, 13];
 /** Programs may write single bytes: parts are joined before they cost more memory than their bytes. */
 const maxParts = 1_024;
 
-/** Splits output into lines, which end with \n, \r\n or \r. Memory is bounded: a line is truncated at a limit. */
+/** Splits output into lines, which end with \n, \r\n or \r. Memory is bounded: a line is truncated at `limit` bytes. */
 export class LineSplitter {
   readonly #limit: number;
   readonly #overflow: 'truncate' | 'throw';

@@ -22,7 +22,7 @@ export class JsonStructure {
   /** The previous chunk ended with a backslash that escapes the next byte. */
   #escaped = false;
 
-  /** Objects, arrays and commas so far: one per container and per value after the first. */
+  /** Objects, arrays and commas so far: one per container, and one per value in it after the first. */
   get tokens(): number {
     return this.#tokens;
   }

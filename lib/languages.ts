@@ -51,7 +51,7 @@ const nameOf = new Map(
   Object.entries(whisperNames).flatMap(([name, code]) => (code === null ? [] : [[code, name] as const])),
 );
 let displayNames: Intl.DisplayNames | undefined;
-/** Created on first use, because that takes 9 ms. */
+/** Created on first use, because creation takes 9 ms. */
 const unicodeNames = () => (displayNames ??= new Intl.DisplayNames('en', { type: 'language' }));
 
 /** Lower-case English name of a code, as Whisper names it, else as Unicode does: `german`, `irish`. */

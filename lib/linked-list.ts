@@ -33,8 +33,8 @@ export class LinkedList<T extends Linked<T>> implements Iterable<T> {
   }
 
   /**
-   * Returns false if the item is not in the list. Clears its neighbors, so that a removed item does not keep later ones
-   * in memory.
+   * Returns false if the item is not in the list. Clears its links, so that a removed item does not keep later ones in
+   * memory.
    */
   remove(item: T): boolean {
     if (item.isListed !== true) return false;

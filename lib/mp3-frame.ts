@@ -8,12 +8,12 @@ export interface Mp3Frame {
   readonly isMono: boolean;
 }
 
-/** Bit rates in kbit/s by index; 0 is "free", unused by speech encoders. */
+/** Bit rates in kbit/s by index; index 0 is "free", which speech encoders do not use. */
 const mpeg1BitRates = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] as const;
 /** Bit rates for MPEG 2 and 2.5. */
 const mpeg2BitRates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160] as const;
 const sampleRates = [44_100, 48_000, 32_000] as const;
-/** Divisor of the sample rate by the two version bits: MPEG 2.5, reserved, MPEG 2, MPEG 1. */
+/** Divisors of the sample rate, indexed by the two version bits: MPEG 2.5, reserved, MPEG 2, MPEG 1. */
 const divisors = [4, undefined, 2, 1] as const;
 
 /** `head` is the first four bytes, big-endian. Returns undefined if they are not a frame header. */

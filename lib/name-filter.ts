@@ -1,6 +1,6 @@
 /**
- * Whether a name passes the patterns: names with * as a wildcard; a leading "!" excludes. Without an including pattern,
- * all names except the excluded ones pass.
+ * Returns a function that tests a name against patterns: names with * as a wildcard; a leading "!" excludes. Without an
+ * including pattern, all names except the excluded ones pass.
  */
 export function createNameFilter(patterns: readonly string[]): (name: string) => boolean {
   const included = patterns.filter((pattern) => !pattern.startsWith('!')).map(toExpression);

@@ -6,7 +6,7 @@ import type { Server as SecureServer, ServerOptions as SecureServerOptions } fro
 
 export const { createServer, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** Loads node:https with its first call. */
+/** Loads node:https on the first call. */
 export function createSecureServer(options: SecureServerOptions): SecureServer {
   return process.getBuiltinModule('node:https').createServer(options);
 }

@@ -6,8 +6,8 @@ const frame = sampleRate / 100;
 const lengths = { pause: 30, gap: 5 } as const;
 
 /**
- * Returns the middle of the quietest 50 ms in the quietest 300 ms of the last `searchMs`. A closure before a plosive is
- * as quiet as a pause, but shorter.
+ * Returns the index of the sample in the middle of the quietest 50 ms in the quietest 300 ms of the last `searchMs`. A
+ * closure before a plosive is as quiet as a pause, but shorter.
  */
 export function quietestPlace(samples: Int16Array, searchMs: number): number {
   const from = Math.max(0, samples.length - (searchMs / 10) * frame);

@@ -12,7 +12,7 @@ type Controller = Dispatcher.DispatchController;
 export const dropHeads: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) =>
   dispatch(request, new HeadDropper(handler));
 
-/** A server that sends nothing else would keep a core busy until the request times out. */
+/** A server that sends only informational responses would keep a core busy until the request times out. */
 const maxInformational = 100;
 
 class HeadDropper implements Handler {

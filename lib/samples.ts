@@ -57,8 +57,9 @@ export function mixDown(channels: readonly Float32Array[]): Float32Array {
 const windowSamples = 1024;
 
 /**
- * Where opposite phases cancel each other in a mix, replaces it with the loudest of the given channels. Unrelated
- * channels give a mix with the energy of one channel divided by their number; a canceled one is 10 dB below that.
+ * Where opposite phases cancel each other in a part of a mix, replaces that part with the loudest of the given
+ * channels. Unrelated channels give a mix with the energy of one channel divided by their number; a canceled mix is
+ * more than 10 dB below that.
  */
 export function restoreCanceled<Samples extends Float32Array | Int16Array>(
   mix: Samples,
@@ -99,7 +100,7 @@ export function toFloats(samples: Int16Array): Float32Array {
   return floats;
 }
 
-/** Reads little-endian s16, without a copy unless the bytes begin at an odd address. */
+/** Reads little-endian s16, without a copy unless the bytes begin at an odd offset. */
 export function viewSamples16(bytes: Uint8Array): Int16Array {
   const { buffer, byteOffset, length } = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes);
   return new Int16Array(buffer, byteOffset, length / 2);

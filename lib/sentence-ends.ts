@@ -28,7 +28,7 @@ export function* endsOfSentences(text: string, isAbbreviation: IsAbbreviation): 
 
 /**
  * Unicode's rules treat brackets that open after a full stop as part of the sentence. Only citations are part of it:
- * "It is.[1]". Returns 0 if the text ends within citations.
+ * "It is.[1]". Returns 0 if the text ends within a citation.
  */
 function endBeforeBracket(text: string, end: number): number {
   const bracket = end - 1;
@@ -47,5 +47,8 @@ function isInSentence(text: string, index: number, isAbbreviation: IsAbbreviatio
   return (stop === index && startsWithLetter.test(next)) || isAbbreviation(text.slice(0, stop - 1), next);
 }
 
-/** A letter directly after the full stop continues an abbreviation (`कि.मी.`), except in scripts without spaces. */
+/**
+ * A letter directly after the full stop continues an abbreviation (`कि.मी.`), except in Chinese, Japanese and Korean
+ * scripts.
+ */
 const startsWithLetter = /^(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])\p{L}/u;

@@ -6,7 +6,7 @@ import { endsOfSentences } from './sentence-ends.ts';
 export const sentenceEnds = (text: string): Generator<number> =>
   endsOfSentences(text, (before, next) => abbreviationAt(before, next) !== undefined);
 
-/** The characters before a word that decide whether it begins a sentence. */
+/** Number of UTF-16 units examined before a word to decide whether it begins a sentence. */
 const examined = 32;
 
 /** Whether a sentence ends between the text and the word after it, which may lack its capital letter. */

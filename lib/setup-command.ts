@@ -9,7 +9,7 @@ export function commandLine(name: string, ...args: readonly string[]): string {
   return [name === 'start' ? 'npm start' : `npm run ${name}`, ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
 }
 
-/** The command that installs programs of the system, by the names of their Debian packages. */
+/** The command that installs system packages, given their Debian names. */
 export function installCommand(...packages: readonly string[]): string {
   if (process.platform !== 'darwin') return ['apt-get install', ...packages].join(' ');
   const formulas: Readonly<Record<string, string>> = { 'g++': 'gcc', npm: 'node', tar: 'gnu-tar' };

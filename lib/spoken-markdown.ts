@@ -28,7 +28,7 @@ export function createSpokenPieces() {
 
 const silent = /!\[[^[\]]*\]\([^()]*\)|https?:\/\/\S+/g;
 
-/** A piece of only images, addresses, emoji or signs is silent. */
+/** A piece that contains only images, URLs, emoji or symbols is silent, and is dropped. */
 const wordsOf = (pieces: readonly Piece[]) =>
   pieces.map(({ text }) => text).filter((text) => /[\p{L}\p{N}]/u.test(text.replace(silent, '')));
 

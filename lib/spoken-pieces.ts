@@ -10,8 +10,8 @@ export interface PieceOptions {
   /** Maximum length of a piece in code points, at least 1. */
   readonly longest: number;
   /**
-   * Each piece ends with the first sentence that makes it longer than its number in this list. The last number applies
-   * to all further pieces. Default: as many whole sentences as fit.
+   * Each piece ends with the first sentence that makes it longer than its number of UTF-16 units in this list. The last
+   * number applies to all further pieces. Default: as many whole sentences as fit.
    */
   readonly shortest?: readonly number[];
   /** Yields the offsets at which sentences and lines end, after their white space. The text begins with the piece. */
@@ -94,8 +94,8 @@ function nextPiece(
 }
 
 /**
- * `.*` is greedy, so these match up to the last end of a clause or word. Thai, Lao, Khmer and Burmese have spaces between
- * clauses, not between words.
+ * `.*` is greedy, so these match up to the last end of a clause or word. Thai, Lao, Khmer and Burmese use spaces
+ * between clauses, not between words.
  */
 const clauseEnd =
   /^.*(?:[,;:–—،؛՝፣፤፥၊]\s|[、，；：]|[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\s)/su;

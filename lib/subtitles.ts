@@ -53,7 +53,7 @@ function cuesOf(segments: Segments, durationMs: number | undefined, { escape, na
   }));
 }
 
-/** Length of a cue without one, if there is room for it. */
+/** Length given to a cue that has none, if there is room for it. */
 const usualMs = 1_000;
 
 /** Players reject or drop cues without a length: each ends after it starts, and no later than the next one starts. */

@@ -8,7 +8,7 @@ const maxLineLength = 200;
 
 /**
  * Returns the last line of a program's output, for the log. Earlier lines may repeat source code or the program's
- * input. A line with JSON may be a request or a response, and is omitted.
+ * input. A line with JSON may be a request or a response, and is replaced with a placeholder.
  */
 export function lastLine(output: string): string {
   const line =

@@ -1,6 +1,9 @@
 const inherited = /^(PATH|HOME|NODE_EXTRA_CA_CERTS|(https?_|no_|all_)proxy|npm_config_.*)$/i;
 
-/** Environment of the build tools: enough to find each other and the npm registry, without our API keys. */
+/**
+ * Environment of the build tools: enough for them to find each other and the npm registry, without the service's API
+ * keys.
+ */
 export function toolEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   temporaryDirectory: string,

@@ -14,7 +14,7 @@ export interface Gate {
   /** Length of the sound so far. */
   readonly now: number;
   readonly isOpen: boolean;
-  /** Start of the first voice since the gate was closed. */
+  /** Start of the voice that opened the gate or may open it. */
   readonly onset: number;
   /** End of the last voice. */
   readonly lastVoice: number;

@@ -1,6 +1,6 @@
 /**
- * Reads and writes WAV with integers, floats, A-law or mu-law. Reads a file from the beginning, even while it is being
- * written or received.
+ * Reads WAV with integers, floats, A-law or mu-law, and writes it as mono s16. Reads a file from the beginning, even
+ * while it is being written or received.
  */
 import { createReadStream } from 'node:fs';
 import { type FileHandle, stat, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ export function wavHeader(dataBytes: number, rate = sampleRate, trailerBytes = 0
 /** The bytes are not a readable WAV file; the message describes them. */
 export class WavError extends Error {
   override readonly name = 'WavError';
-  /** The format code of WAV for an encoding that is not supported. */
+  /** The WAV format code of an unsupported encoding; undefined for other errors. */
   readonly format: number | undefined;
 
   constructor(message: string, { format }: { format?: number } = {}) {
@@ -58,7 +58,7 @@ export interface WavLayout {
   readonly bytes: number;
 }
 
-/** Encodings by WAV's format code and bits per sample, in whole bytes. */
+/** Encodings by WAV's format code and bits per sample, rounded up to whole bytes. */
 const formats: Readonly<Record<string, SampleFormat>> = {
   '1/8': sampleFormats['pcm-u8'],
   '1/16': sampleFormats['pcm-s16'],
@@ -227,7 +227,7 @@ export function readSlice(slice: WavSlice): AsyncGenerator<Int16Array> {
   return readSamples(bytes, { ...layout, bytes: bytesOf(slice) - headerBytes });
 }
 
-/** Returns the samples of a slice that fits into memory; zeros where the file ends before `endMs`. */
+/** Returns the samples of a slice that fits in memory; zeros where the file ends before `endMs`. */
 export async function samplesOf(slice: WavSlice): Promise<Int16Array> {
   const sound = new Int16Array(lengthOf(slice) * samplesPerMs);
   let read = 0;

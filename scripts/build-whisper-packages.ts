@@ -1,10 +1,10 @@
 /**
  * Compiles the programs of packages/whisper-linux-x64 or -arm64 into its bin/, from the source that the service itself
  * builds. They run on every processor of that architecture: the CPU variants of ggml are in the same folder, and the
- * best one is loaded at startup. Run it on Debian 12, for glibc 2.35 and later. It takes 15 minutes of processor time;
- * compiled files are kept in build/. Requires npm, tar, cmake, make and g++.
+ * best one is loaded at startup. Run this script on Debian 12, so that they also run with glibc 2.35. It takes 15
+ * minutes of processor time; compiled files are kept in build/. Requires npm, tar, cmake, make and g++.
  *
- *     node scripts/build-whisper-packages.ts [x64|arm64] [CMAKE OPTION, for example for a cross compiler]...
+ * node scripts/build-whisper-packages.ts [x64|arm64] [CMAKE OPTION, for example for a cross compiler]...
  */
 import { spawnSync } from 'node:child_process';
 import {

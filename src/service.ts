@@ -48,7 +48,7 @@ function formatFor(target: string): ApiFormat {
 
 /**
  * Starts the service on HOST and PORT. Throws a `SettingsError`, a `RegistryError`, or the error of a port that is in
- * use. The servers send all requests to the app that `wrap` returns.
+ * use. The public server sends all requests to the app that `wrap` returns.
  *
  * @example
  * import { createLog, loadSettings, startService } from '@parlance/server';

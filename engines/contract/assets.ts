@@ -6,7 +6,10 @@ export type Asset = FilesAsset | PackagesAsset | MadeAsset;
 
 /** Members of every asset. */
 interface AssetFacts {
-  /** Letters, digits, dots, hyphens and underscores. Engines that declare the same id share the asset. */
+  /**
+   * 1 to 64 letters, digits, dots, hyphens and underscores; the first is a letter or digit. Engines that declare the
+   * same id share the asset.
+   */
   readonly id: string;
   /** Display name, such as `Whisper base`. */
   readonly title: string;
@@ -23,7 +26,7 @@ export interface FilesAsset extends AssetFacts {
   readonly kind: 'files';
   /** The files, in the order of download. */
   readonly files: readonly AssetFile[];
-  /** Estimated memory in bytes of the loaded model. Defaults to unknown if not specified. */
+  /** Estimated memory of the loaded model, in bytes. Absent if unknown. */
   readonly memory?: number;
 }
 
@@ -53,7 +56,8 @@ export interface PackagesAsset extends AssetFacts {
    */
   readonly directory: string;
   /**
-   * Paths below node_modules. They must exist after the installation, and each is loaded once in a separate process.
+   * Paths below node_modules. After the installation, they must exist, and a separate process must be able to load
+   * them.
    */
   readonly files: readonly string[];
 }
@@ -89,9 +93,12 @@ export interface MakeCall {
 
 /** Assets that the operator installs under one name: `npm run setup -- voice`. */
 export interface AssetGroup {
-  /** Letters, digits, dots, hyphens and underscores. Groups of several engines with the same id are merged. */
+  /** As the id of an asset. Groups of several engines with the same id are merged. */
   readonly id: string;
-  /** The assets that the group needs, in the order in which they are installed. */
+  /**
+   * The assets that the group needs, in the order of installation. Model files are installed in parallel with the other
+   * kinds.
+   */
   readonly assets: readonly Asset[];
   /**
    * Optional assets, installed after the others when the operator names the group. Defaults to none if not specified.

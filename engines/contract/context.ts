@@ -6,8 +6,7 @@ import type { Decoded } from './sound.ts';
 import type { Recording } from './transcription.ts';
 
 /**
- * A logger for structured lines, like pino: first the facts, then the message. Keys and the texts of users are not
- * logged.
+ * A logger for structured lines, like pino: first the facts, then the message. Do not log keys or the texts of users.
  */
 export interface Logger {
   debug(facts: object, message: string): void;
@@ -42,10 +41,10 @@ export interface CallGrant {
 }
 
 /**
- * A bounded queue that is fair between the callers of the service: round robin between callers, first in, first out for
- * each. When the queue is full, a caller with few calls evicts the newest waiting call of the caller with the most; the
- * evicted call rejects with `overloaded`. A call is removed when its signal aborts; a call that times out while it waits
- * rejects with `overloaded`.
+ * A bounded queue that is fair between the callers of the service: they take turns in proportion to the weights of
+ * their API keys, and each caller's calls start in order. When the queue is full, a caller with few calls for its
+ * weight evicts the newest waiting call of the caller with the most; the evicted call rejects with `overloaded`. A call
+ * is removed when its signal aborts; a call that times out while it waits rejects with `overloaded`.
  */
 export interface CallQueue {
   /** True when all slots are in use and no further call may wait. `run` may still succeed by evicting another call. */
@@ -62,7 +61,7 @@ export interface CallQueue {
 
 /** How `EngineContext.run` runs a program. */
 export interface ProgramCall {
-  /** Ends the program and its child processes. */
+  /** Its abort kills the program and its child processes. */
   readonly signal: AbortSignal;
   /** Milliseconds after which the program is killed. */
   readonly timeoutMs: number;
@@ -103,7 +102,8 @@ export interface StreamingCall extends Omit<ProgramCall, 'onLine'> {
 export interface RunningProgram {
   /**
    * The program's stdout, with backpressure: a slow reader slows the program down, and breaking out of the loop ends
-   * it. Throws the signal's reason after an abort, or an error if another process killed the program.
+   * it. Throws the signal's reason after an abort, or an error if any signal terminated the program, as after
+   * `timeoutMs`.
    */
   readonly output: AsyncIterable<Uint8Array>;
   /** Resolves and rejects as `run` does; `stdout` is "". */
@@ -134,7 +134,7 @@ export interface EngineContext {
   readonly log: Logger;
   /** The current time in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Absolute path of DATA_DIR, for files that the service built and downloaded. */
+  /** Absolute path of DATA_DIR, for files that the service builds and downloads. */
   readonly dataDir: string;
   /** Resolves a path from the options; relative paths are relative to the settings file. */
   readonly resolve: (path: string) => string;
@@ -172,8 +172,8 @@ export interface EngineContext {
   /**
    * Replaces the entries that the engine serves, in `Engine.models` or by an earlier call, from the next request on.
    * Entries that break the contract are left out and named in the log and by the doctor. `failure`: why the engine
-   * cannot list all of its models; its message is in listings, unless the service only looked for the server by
-   * default. Never throws.
+   * cannot list all of its models; its message is in listings, unless the service looks for the server without being
+   * told to by the settings. Never throws.
    *
    * @example
    * import type { EngineContext } from '@parlance/server/engine';
@@ -190,9 +190,9 @@ export interface EngineContext {
   /** Creates a bounded queue that is fair between the callers of the service. */
   queue(options: CallQueueOptions): CallQueue;
   /**
-   * Returns a program that stays loaded between calls. It is started by its first call, and ended with the service. All
-   * resident programs share one memory budget. The same program returns the same `Resident`; another program of the
-   * same name replaces it.
+   * Returns a program that stays loaded between calls. It is started by its first call or by `preload`, and ended with
+   * the service at the latest. All resident programs share one memory budget. The same program returns the same
+   * `Resident`; another program of the same name replaces it.
    */
   readonly resident: (program: ResidentProgram) => Resident;
   /**
@@ -203,8 +203,8 @@ export interface EngineContext {
    */
   readonly run: (program: string, args: readonly string[], call: ProgramCall) => Promise<ProgramExit>;
   /**
-   * Like `run`, but streams stdin and stdout. Throws if the program does not exist. Throws the signal's reason if it
-   * has already aborted.
+   * Like `run`, but streams stdin and stdout. Throws if the program does not exist, the signal's reason if the signal
+   * has already aborted, and `overloaded` if the service is out of file descriptors.
    */
   readonly start: (program: string, args: readonly string[], call: StreamingCall) => RunningProgram;
 }

@@ -16,8 +16,9 @@ export interface Engine {
   readonly assets?: readonly AssetGroup[];
   /**
    * Checks again for changes that the engine does not notice by itself, such as a file that somebody installs or
-   * removes, and publishes the result. The service calls it every 2 s, and after it has installed or removed one of the
-   * engine's assets. Calls never overlap. The check must not cost money. Timeout: 10 s.
+   * removes, and publishes the result. The service calls it every 2 s, after it has installed or removed one of the
+   * engine's assets, and after a call that failed as if a model had become unavailable. Calls do not overlap, unless
+   * one exceeds the timeout of 10 s. The check must not cost money.
    */
   recheck?(): Promise<void>;
   /**

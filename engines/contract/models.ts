@@ -1,6 +1,6 @@
 /**
  * Optional features of an entry. The service rejects or drops a field that belongs to a feature that the entry does not
- * list: an engine never receives it. The values are their names in messages.
+ * list: an engine never receives it. The values are the names of the features in messages.
  */
 export const features = {
   /** Transcription: `TranscriptionCall.prompt`. */

@@ -1,12 +1,12 @@
 /** Programs that stay loaded between calls. */
 
 /**
- * A program that keeps a model in memory and answers questions. Both sides write JSON objects, one per line of up to 1
- * MiB:
+ * A program that keeps a model in memory and answers questions. Both sides write JSON objects, one per line. The
+ * program's lines may have up to 1 MiB:
  *
  * - to stdin: `{"id":1,...question}`, and `{"cancel":1}` for a question whose call was aborted;
  * - to stdout: `{"ready":true}` once it is loaded; then for each question any number of `{"id":1,...}`, and at the end
- *   `{"id":1,"done":...}` or `{"id":1,"error":"why, for the log"}`.
+ * `{"id":1,"done":...}` or `{"id":1,"error":"why, for the log"}`.
  *
  * The program must end when its stdin closes. It may end instead of confirming a cancellation if it has no other
  * question: that does not count as a crash. Its working directory is `/`.
@@ -16,7 +16,7 @@ export interface ResidentProgram {
   readonly name: string;
   /**
    * Id of the entry that the program serves. The service reports the entry as `loading` while the program loads, and as
-   * `model-file-missing` for a minute after it could not be loaded.
+   * `model-file-missing` for a minute after the program could not be loaded.
    */
   readonly model?: string;
   /**
@@ -39,7 +39,9 @@ export interface ResidentProgram {
    * loading. Later, each call in progress receives the message `{"failure":"the match"}` before it ends.
    */
   readonly failure?: RegExp;
-  /** Estimated memory in bytes. After each call, the measured peak replaces it where the system reports one. */
+  /**
+   * Estimated memory in bytes. After each successful call, the measured peak replaces it where the system reports one.
+   */
   readonly memory: number;
   /** Milliseconds without a call after which the program is unloaded. 0: never. */
   readonly idleUnloadMs: number;
@@ -57,20 +59,20 @@ export interface ResidentCall {
 export interface Resident {
   readonly state: 'unloaded' | 'loading' | 'loaded';
   /**
-   * True if a call would not wait: the program has no call, and is loaded or can be loaded without unloading a busy
-   * program.
+   * True if a call would not wait for another one: the program has no call, and is loaded, loading, or can be loaded
+   * without unloading a busy program. False during the pause after three crashes.
    */
   readonly isFree: boolean;
-  /** Loads the program unless another call would have to wait for that. */
+  /** Starts to load the program if it is `unloaded` and `isFree`. */
   preload(): void;
   /**
    * Sends a question and resolves with `done`. Loads the program first if necessary, after earlier calls that wait for
    * memory. Rejects with
    * - the signal's reason, within 250 ms after an abort;
    * - `engine-failed` when the program answers with an error or ends (a program that ends on its first question after
-   *   an idle time is loaded again and asked once more);
+   * an idle time is loaded again and asked once more);
    * - `model-unavailable` when the program needs more than MEMORY_BUDGET, for a minute after it has crashed three times
-   *   within a minute, and when it is unloaded or the service stops;
+   * within a minute, and when it is unloaded, its files are being removed or the service stops;
    * - `overloaded` when this machine cannot start another process.
    *
    * Do not wait for one program while you hold a call of another: each may wait for the other's memory. A program that

@@ -6,7 +6,7 @@ export interface SpeakerSpan extends Span {
   readonly speaker: number;
 }
 
-/** The speech of a recording. */
+/** The speakers of a recording, and when each of them speaks. */
 export interface FoundSpeakers {
   /** In any order; spans of different speakers may overlap. [] for silence. */
   readonly spans: readonly SpeakerSpan[];

@@ -94,8 +94,8 @@ export interface TranscriptionCall {
   /** Only kinds that the entry supports. Defaults to none if not specified. */
   readonly timestamps?: readonly TimestampKind[];
   /**
-   * Words and names that may occur, at most 200 of 64 characters, without line breaks. Only for entries that support
-   * `keywords`.
+   * Words and names that may occur: at most 200, each of at most 64 characters, without line breaks. Only for entries
+   * that support `keywords`.
    */
   readonly keywords?: readonly string[];
   /** Write the transcript in English. Only for entries that support `translate`. */
@@ -159,8 +159,8 @@ export interface TranscriptionEngine extends Engine {
   /**
    * For engines with a local speech detector that answers within a few milliseconds: live sessions use it to find where
    * speech begins and ends, whichever model transcribes. `wavPath` is a file of 16 kHz mono s16 that the service has
-   * written. Resolves with the speech in it, in order, with up to 300 ms of audio around each stretch, or with
-   * undefined if the detector is not installed or not free. A failure is only logged.
+   * written. Resolves with the speech in it, in order, with up to 300 ms of audio before and after each stretch, or
+   * with undefined if the detector is not installed or not free. A failure is only logged.
    */
   findSpeech?(
     wavPath: string,

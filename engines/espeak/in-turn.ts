@@ -4,7 +4,7 @@ import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /**
  * Starts a synthesis when a slot of the queue is free, and resolves once its first bytes are available. The slot is
- * held until the audio was read to its end, abandoned or aborted. The signal passed to `start` then aborts.
+ * held until the audio has been read to its end, abandoned or aborted. The signal passed to `start` then aborts.
  */
 export function speakInTurn(
   queue: CallQueue,

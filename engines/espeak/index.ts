@@ -42,10 +42,10 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   const search = () => findSynthesizer(options.program, context);
   const help = options.program === undefined ? generalHelp : `Program not found: ${context.resolve(options.program)}.`;
   let synthesizer = search();
-  /** The time at which a program that failed to list its voices is asked again. */
+  /** The time from which a program that failed to list its voices is asked again for the entries. */
   let retryAt = -Infinity;
 
-  /** Returns [] if no synthesizer was found or if it fails: its default voice may still work. */
+  /** Returns [] if no synthesizer was found, or if it failed to list its voices: a request asks it again. */
   async function voices(): Promise<readonly EspeakVoice[]> {
     if (!synthesizer || context.now() < retryAt) return [];
     return catalog.voicesOf(synthesizer).catch((error: unknown) => {

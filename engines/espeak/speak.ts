@@ -13,13 +13,13 @@ export interface Utterance {
   readonly speed: number;
 }
 
-/** Words per minute: eSpeak NG's default, and the range that it supports (the package stops at 450). */
+/** Words per minute: eSpeak NG's default, and the range that both the program and the WASM package support. */
 const rates = { default: 175, min: 80, max: 450 };
 
 /**
- * Value of `-s`. The duration of some sentences is inversely proportional to it within 7 % (measured with 1.51 and with
- * the package). Very short texts change more, because pauses change more than words: at speed 2, "yes" takes a third of
- * its normal time.
+ * Value of `-s`. For a few sentences, the duration was inversely proportional to it within 7 % (measured with eSpeak NG
+ * 1.51 and with the WASM package). Very short texts change more, because pauses change more than words: at speed 2,
+ * "yes" takes a third of its normal time.
  */
 function wordsPerMinute(speed: number): number {
   const rate = Math.round(rates.default * speed);

@@ -37,7 +37,7 @@ function program(path: string): Synthesizer {
 /** The program opens PulseAudio even if it plays nothing, which would leave directories in HOME and /tmp. */
 const withoutPulse = { PULSE_RUNTIME_PATH: '/dev/null' };
 
-/** Only resolves the package: it is under the GPL and never loaded into this process. */
+/** Only resolves the package, which is under the GPL and is never loaded into this process. */
 function isPackageInstalled(): boolean {
   try {
     createRequire(import.meta.url).resolve(packageName);

@@ -14,8 +14,8 @@ interface Row {
 }
 
 /**
- * Returns one voice per tag, such as `en-gb`, and one per language with several tags, such as `en`, which uses the best
- * matching voice. Sorted by id.
+ * Returns one voice per row, whose id is its own tag, such as `en-gb`, and one per two-letter tag that is not such an
+ * id, such as `en`, which uses the best matching voice. Sorted by id.
  */
 export function readVoices(table: string): EspeakVoice[] {
   const rows = table.split('\n').flatMap(readRow);

@@ -12,7 +12,7 @@ export interface ProviderTranscript {
   readonly durationMs: number | undefined;
   /** Billed duration, often rounded up. */
   readonly billedMs: number | undefined;
-  /** Present only if they were requested. */
+  /** Contains only the kinds that were requested. */
   readonly times: Times;
 }
 
@@ -60,7 +60,10 @@ function wholeMilliseconds(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : undefined;
 }
 
-/** Converts seconds, which may be a string. 0 is ignored: a recording without length would not be transcribed. */
+/**
+ * Converts seconds, which may be a string, to whole milliseconds. 0 is ignored: a recording without length would not be
+ * transcribed.
+ */
 function milliseconds(seconds: unknown): number | undefined {
   const text = typeof seconds === 'number' || typeof seconds === 'string' ? String(seconds).trim() : '';
   const value = text === '' ? NaN : Number(text);

@@ -9,13 +9,13 @@ export interface Model {
   readonly remoteId: string;
   /** Undefined: the provider decides. */
   readonly languages: readonly string[] | undefined;
-  /** The model returns timestamps unless the provider is known to reject verbose_json, which contains them. */
+  /** Includes timestamps only while `format()` is verbose_json, which contains them. */
   readonly supports: () => readonly Feature[];
   /** The response format to request now. */
   readonly format: () => ResponseFormat;
   /**
-   * Records that the provider rejects this format. Returns the format to request instead, if the settings allow another
-   * one.
+   * Records that the provider rejects this format. Returns the format to request instead; undefined if the settings fix
+   * the format, or if json itself was rejected.
    */
   readonly refused: (format: ResponseFormat) => ResponseFormat | undefined;
   /** Whether its responses contain the duration of the recording, judging by the last one. */
@@ -66,7 +66,7 @@ export function toModel(options: string | ModelOptions): Model {
   };
 }
 
-/** All Whisper servers return timestamps. For other models, the operator must list timestamps. */
+/** All Whisper servers return timestamps. For other models, the operator must list timestamps in `supports`. */
 function defaultFeatures(remoteId: string): readonly Feature[] {
   const times = /whisper/i.test(remoteId) ? (['segment', 'word'] as const) : [];
   const hints = remoteId.startsWith('gpt-transcribe') ? (['keywords', 'languages'] as const) : [];

@@ -1,4 +1,4 @@
-/** Maps error responses about the recording to problem codes, by their message. */
+/** Maps error responses about the recording or its parameters to errors, mostly by their message. */
 import { EngineError, type EngineErrorCode, type TimestampKind } from '../contract/index.ts';
 import type { Refusal } from '../lib/provider/failures.ts';
 import type { ResponseFormat } from './models.ts';

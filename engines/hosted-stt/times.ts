@@ -12,7 +12,7 @@ interface ReportedTurn extends ReportedText {
   readonly speaker: string;
 }
 
-/** Times as the provider reports them. */
+/** Times as the provider reports them, in milliseconds. */
 export interface Times {
   readonly segments?: readonly ReportedText[];
   readonly words?: readonly ReportedText[];
@@ -51,7 +51,7 @@ function wordsInSegments(segments: unknown): unknown {
   return Array.isArray(segments) && segments.flatMap((segment: unknown) => (isObject(segment) ? segment.words : []));
 }
 
-/** Returns undefined for a list without any valid times: a transcript with text has timestamps. */
+/** Returns undefined if a part is invalid, or if no part has valid times: a transcript with text has timestamps. */
 function readAll<T extends ReportedText>(list: unknown, readPart: (part: unknown) => T | undefined): T[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const read = list.map(readPart);

@@ -138,7 +138,7 @@ async function request(
 interface Asked {
   readonly model: Model;
   readonly format: ResponseFormat;
-  /** The values of `languages[]`. If undefined, the call's language is sent as `language`. */
+  /** The values of `languages[]`. If undefined, the call's language is sent as `language`, except for a translation. */
   readonly languages: readonly string[] | undefined;
 }
 

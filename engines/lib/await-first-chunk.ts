@@ -1,7 +1,7 @@
 import type { Speech } from '../contract/index.ts';
 
 export interface FirstChunkOptions {
-  /** Called once the audio was read to its end, failed or was abandoned, even before the first read. */
+  /** Called once the audio has been read to its end, has failed or has been abandoned, even before the first read. */
   readonly end: () => void;
   /** The error to throw if there is no audio at all. */
   readonly empty: () => Error;

@@ -1,4 +1,4 @@
-/** A catalog of models that can be downloaded for an engine, as data, and their assets. */
+/** A catalog, as data, of the models that can be downloaded for an engine, and the assets of these models. */
 import { basename, join } from 'node:path';
 import type { Asset, AssetGroup, EngineContext, FilesAsset } from '../contract/index.ts';
 
@@ -70,7 +70,7 @@ export class Catalog {
     return join(dataDir, this.#folder, this.find(id)?.hasFolder === true ? id : '', basename(path));
   }
 
-  /** `memoryOf` returns the memory of the loaded model, from the size of its files. */
+  /** `memoryOf` returns the memory that the loaded model needs, given the total size of its files, in bytes. */
   asset(
     id: string,
     place: HasDataDir,
@@ -90,7 +90,7 @@ export class Catalog {
     };
   }
 
-  /** Returns one group for the assets that the settings need, and a group per model of the catalog. */
+  /** Returns one group for the assets that the settings need, if any, and one for each of `named`. */
   groups({ part, base, configured, named, extras = [], ...more }: GroupOptions): AssetGroup[] {
     const assets = [...base, ...configured];
     const singles = named.map(({ asset, ...one }) => {
@@ -116,7 +116,7 @@ export interface NamedModel {
 }
 
 export interface GroupOptions extends Pick<AssetGroup, 'extras' | 'isAutomatic'> {
-  /** Id of the group that the settings need. */
+  /** Id of the group for the assets that the settings need. */
   readonly part: string;
   /** Assets that every model needs. */
   readonly base: readonly Asset[];

@@ -5,25 +5,29 @@ const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Removes what espeak-ng does not treat as text: control characters (U+0001 starts a command), `[[` (starts phonemes),
- * private-use characters (used internally) and lone surrogates. Inserts spaces and pauses where espeak-ng would skip
- * text or crash, and removes pauses after abbreviations. `language` is the language of the voice (ISO 639-1).
+ * Replaces what espeak-ng does not treat as text with spaces: control characters (U+0001 starts a command), private-use
+ * characters (used internally) and lone surrogates. Breaks up `[[`, which starts phonemes. Inserts spaces and pauses
+ * where espeak-ng would skip text or crash, and removes pauses after abbreviations. `language` is the language of the
+ * voice (ISO 639-1).
  */
 export function toSpeakable(text: string, language?: string | null): string {
   const clean = text.replace(/[^\P{Cc}\n]|[\p{Cs}\p{Co}]/gu, ' ').replace(/\[(?=\[)/g, '[ ');
   return withPauses(withAbbreviationsApart(withoutStops(withSymbolsApart(clean), expanded.get(language ?? ''))));
 }
 
-/** Abbreviations that espeak-ng speaks as whole words, but only with their full stop. */
+/** Abbreviations that espeak-ng speaks as whole words, but only with their period. */
 const expanded: ReadonlyMap<string, RegExp> = new Map([
   ['hu', /(?<!\p{L})(?:dr|mr|ún|vö|id|ifj|özv)$/iu],
   ['it', /(?<!\p{L})(?:dr|mr|col)$/iu],
 ]);
 
-/** UTF-16 units before and after a full stop that decide whether it ends a sentence. */
+/** UTF-16 code units before and after a period that decide whether it ends a sentence. */
 const [before, after] = [32, 6];
 
-/** Removes the full stops of abbreviations before capital letters and numbers, where espeak-ng ends the sentence. */
+/**
+ * Removes the periods of abbreviations before capital letters, caseless letters and numbers, where espeak-ng ends the
+ * sentence.
+ */
 function withoutStops(text: string, needed = /(?!)/): string {
   return text.replace(/\.([^\S\n]+)(?=[\p{Lu}\p{Lo}\p{N}])/gu, (stop, space: string, index: number) => {
     const word = text.slice(Math.max(0, index - before), index);
@@ -71,8 +75,8 @@ const consonants = /^[b-df-hj-np-tv-xz]+\s*$/i;
 const consonantEstimate = 9;
 
 /**
- * Chinese punctuation needs no space after it. A full stop may belong to an abbreviation or a number. espeak-ng knows
- * the punctuation of Greek, Arabic, Armenian, Ethiopic and the scripts of India, but not of Burmese.
+ * Chinese punctuation needs no space after it. A period may belong to an abbreviation or a number. espeak-ng knows the
+ * punctuation of Greek, Arabic, Armenian, Ethiopic and the scripts of India, but not of Burmese.
  */
 const clauseEnd = /(?<=[,:;!?…،؛؟۔։՝।॥።-፧]\s|\p{L}{2}\.\s{1,2}(?=\p{Lu})|[。．，、：；！？]|\n\n)/u;
 
@@ -83,7 +87,7 @@ const emptyLine = '\n\n';
 /** Fast path for most prose: short words in a short clause always fit. */
 const alwaysFits = /^(?=[^]{1,100}$)(?:\p{Script=Latin}{1,16}(?:['’-]\p{Script=Latin}{1,16})?[,.:;!?]?\s)+$/u;
 
-/** Inserts spaces into long words and commas into long clauses, at word boundaries where possible. */
+/** Inserts spaces into long words, and commas or empty lines into long clauses, at word boundaries where possible. */
 function withPauses(text: string): string {
   let spoken = '';
   let [letters, phonemes, isSpeech] = [0, 0, false];

@@ -19,7 +19,7 @@ export interface LocalModel {
   readonly id: string;
   /** Display name. Defaults to the id if not specified. */
   readonly name?: string | undefined;
-  /** Whether its files can be used. Checks them again only if they have changed. */
+  /** Resolves with whether the files can be used. Checks them again only if they have changed. */
   readonly inspect: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly detail: string }>;
   /** The downloads of the model in the catalog. */
   readonly downloads: readonly FilesAsset[];
@@ -37,7 +37,7 @@ interface LocalModelsOptions<M extends LocalModel> {
   readonly base: readonly Asset[];
   /** Searches for programs and libraries again. */
   readonly look: () => void | Promise<void>;
-  /** Why no model can be used, unless installing `base` helps. */
+  /** Returns why no model can be used; undefined if models can be used, or if installing `base` would fix it. */
   readonly problem: () => Availability | undefined;
   /** Returns members of the entry that override the members common to all local models. */
   readonly describe: (

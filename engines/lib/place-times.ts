@@ -16,8 +16,8 @@ export interface PlacedTimes {
 }
 
 /**
- * Returns the parts with times within these limits. Their starts ascend: as many as possible are kept, and parts whose
- * start is missing or out of order share the time between their neighbors. An end may be after the next start.
+ * Returns the parts with times within these limits. Their starts never descend: as many as possible are kept, and parts
+ * whose start is missing or out of order share the time between their neighbors. An end may be after the next start.
  */
 export function placeTimes<T extends ReportedTimes>(
   parts: readonly T[],

@@ -32,7 +32,10 @@ export interface ToolDirectory extends AsyncDisposable {
 }
 
 export interface ToolDirectoryPlace {
-  /** An existing directory. The caller holds a lock, so entries that begin with `prefix` belong to killed processes. */
+  /**
+   * An existing directory. The caller holds a lock, so entries that begin with `prefix` are left over from earlier
+   * calls.
+   */
   readonly parent: string;
   readonly prefix: string;
   /**

@@ -1,6 +1,6 @@
 import { Catalog } from '../lib/catalog.ts';
 
-/** Id of its asset group: `npm run setup -- chat`. */
+/** Id of the engine's asset group: `npm run setup -- chat`. */
 export const part = 'chat';
 
 /** Size of the KV cache per token of context: 28 layers with 8 heads of 128 numbers, as the file says. */

@@ -54,8 +54,9 @@ export function keepControlTextsPlain(
 }
 
 /**
- * Returns the tokens, the longest first, because one may begin with another. Tokens that the vocabulary calls
- * user-defined, such as `<think>`, are not included: the library reads them in message contents as well.
+ * Returns the texts of the control tokens, the longest first, because one may begin with another. Tokens that the
+ * vocabulary calls user-defined, such as `<think>`, are not included: the library reads them in message contents as
+ * well.
  */
 function controlTexts(model: Model): string[] {
   const texts: string[] = [];

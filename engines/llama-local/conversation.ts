@@ -8,7 +8,7 @@ import { toGrammarSchema, writable } from './grammar-schema.ts';
 import type { HostAnswer, HostQuestion } from './host.ts';
 import type { FunctionCall, HistoryItem } from './library-types.ts';
 
-/** Sends a question to the program. The deltas are its messages. */
+/** Sends a question to the program, whose messages are the deltas. */
 export type Ask = (
   question: HostQuestion,
   onMessage: (message: Readonly<Record<string, unknown>>) => void,
@@ -120,8 +120,8 @@ function tooLong(length: string, contextSize: number): EngineError {
 }
 
 /**
- * No tokenizer puts more bytes into a token. While the program counts tokens, it answers no other question, and a line
- * sent to it has at most 1 MiB.
+ * No tokenizer puts more bytes into a token. While the program counts tokens, it answers no other question, and it cuts
+ * off long lines (host-program.ts).
  */
 const [maxBytesPerToken, maxQuestionBytes] = [64, 1_000_000];
 

@@ -99,7 +99,7 @@ function readTensor(reader: Reader): number {
 /** A key and a value, 16 bits each. */
 const bytesPerCached = 4;
 
-/** The cache has a key and a value for each layer. If the file lacks the sizes, nothing is added. */
+/** The cache has a key and a value for each layer. If the file lacks the sizes, `cacheBytes` is 0. */
 function needsOf(metadata: ReadonlyMap<string, number | string>): Pick<GgufFile, 'cacheBytes' | 'contextLength'> {
   const architecture = String(metadata.get('general.architecture'));
   const numberAt = (key: string) => {

@@ -61,7 +61,10 @@ function isPrimitive(value: unknown): value is string | number | boolean | null 
 // eslint-disable-next-line no-control-regex
 const unescaped = /[\x00-\x08\x0b\x0c\x0e-\x1f]/;
 
-/** Returns the text. Throws `parameter-not-supported` if it has control characters other than tabs and line breaks. */
+/**
+ * Returns the value. Throws `parameter-not-supported` for a text with control characters other than tabs and line
+ * breaks.
+ */
 export function writable<Value>(value: Value): Value {
   if (typeof value !== 'string' || !unescaped.test(value)) return value;
   const shown = JSON.stringify(value.slice(0, 100));

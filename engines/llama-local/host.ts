@@ -11,7 +11,7 @@ import { serveQuestions, type Caller, type Question } from '../lib/host-program/
 import { keepControlTextsPlain } from './control-tokens.ts';
 import type { Functions, HistoryItem, Library, Sequence, Token } from './library-types.ts';
 
-/** Its only argument, as JSON. */
+/** The program's only argument, as JSON. */
 export interface HostOptions {
   /** The directory of the package node-llama-cpp. */
   readonly library: string;
@@ -137,7 +137,7 @@ async function read(sequence: Sequence, tokens: readonly Token[], signal: AbortS
   return tokens.length - begin;
 }
 
-/** Kills this program soon after the abort, unless the result is disposed of. */
+/** Kills this program soon after the abort, unless the result is disposed of first. */
 function endAfter(signal: AbortSignal): Disposable {
   let timer: NodeJS.Timeout | undefined;
   // process.exit() would wait for the library.

@@ -1,6 +1,6 @@
 /**
- * Finds node-llama-cpp on this machine: in the settings, next to this package, or installed by the service. host.ts
- * loads it in its own process.
+ * Finds node-llama-cpp on this machine: in the directory that the settings name, next to this package, or installed by
+ * the service. host.ts loads it in a separate process.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
   const missing = () => ('missing' in found ? found.missing : undefined);
 
   return {
-    /** What is missing, unless installing the asset helps. */
+    /** Returns what is missing; undefined if nothing is, or if installing the asset would fix it. */
     problem: () => (asset ? undefined : missing()),
     /** Searches for the library again. */
     look: () => void (found = search()),

@@ -1,4 +1,7 @@
-/** Assembles streamed tool calls from their parts. Providers differ in whether parts have an index, an id, both or none. */
+/**
+ * Assembles streamed tool calls from their parts. Providers differ in whether parts have an index, an id, both or
+ * neither.
+ */
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
@@ -35,9 +38,9 @@ export function createCallParts(nextId: () => string, toolNames: ReadonlySet<str
   let count = 0;
 
   /**
-   * Returns the call that a part continues, or undefined if it starts a new one. The id and the index identify a call,
-   * never its arguments: some providers repeat a whole call. Different calls may have the same index, or the same id
-   * with different indexes.
+   * Returns the call that a part continues, or undefined if it starts a new one. If a call has an id, its id and index
+   * identify it, never its arguments: some providers repeat a whole call. Different calls may have the same index, or
+   * the same id with different indexes.
    */
   function continued({ index, id, name, piece }: Part): PartialCall | undefined {
     const latest = index === undefined ? all.at(-1) : all.findLast((one) => one.index === index);

@@ -32,7 +32,7 @@ export interface RoundReader {
   readonly isFinished: boolean;
   /** True if no further event can follow. */
   readonly isComplete: boolean;
-  /** Throws `provider-bad-response` without a finish reason. */
+  /** Throws an `EngineError`, such as `provider-bad-response` without a finish reason. */
   end(): RoundEnd;
 }
 

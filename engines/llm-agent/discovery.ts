@@ -14,7 +14,10 @@ const maxIdLength = 256;
 export interface Discovery {
   /** The latest list. It is kept when a later fetch fails. */
   ids(): readonly string[];
-  /** Why there is no list; undefined if there is one, or if the first has not arrived yet. */
+  /**
+   * Why there is no list, if it is the only source of models; undefined if there is one, or if the first has not
+   * arrived yet.
+   */
   failure(): EngineError | undefined;
   /** Fetches the list. Rejects with an `EngineError`. */
   readonly fetch: (signal: AbortSignal) => Promise<void>;
@@ -26,8 +29,8 @@ export interface DiscoveryOptions {
   readonly locality: Pick<Locality, 'ask'>;
   readonly filter: readonly string[] | undefined;
   /**
-   * Without models in the settings, a failure to fetch the first list is a failure of the engine, which the service
-   * logs.
+   * True if the settings list no models: a failure to fetch the first list is then a failure of the engine, which the
+   * service logs.
    */
   readonly isOnlySource: boolean;
   readonly log: EngineContext['log'];

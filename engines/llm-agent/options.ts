@@ -8,7 +8,7 @@ import {
 } from '../lib/provider/options.ts';
 
 export const apis = ['chat', 'responses'] as const;
-/** Facts that only the operator knows. */
+/** Features of models that only the operator knows. */
 export const optionalFeatures = ['images'] as const;
 export const limitParams = ['max_tokens', 'max_completion_tokens'] as const;
 

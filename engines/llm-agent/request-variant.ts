@@ -55,8 +55,8 @@ const withoutTools = new RegExp(
 );
 
 /**
- * The variant for a retry, or undefined if the error is about something else. `first` is the variant at the start of
- * the run.
+ * Returns the variant for a retry; undefined if the error is about something else. `first` is the variant of the first
+ * attempt.
  */
 export function nextVariant(
   variant: RequestVariant,

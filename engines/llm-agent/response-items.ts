@@ -54,8 +54,8 @@ export class ResponseItems {
   }
 
   /**
-   * Returns the items, or those of the final event if it has items that were not streamed. `isCut`: a call lacks its
-   * arguments.
+   * Returns the streamed items, or those of the final event if it has more, or as many while a streamed item is
+   * unfinished. `isCut`: a call lacks its arguments.
    */
   complete(output: readonly JsonObject[]): { readonly items: readonly JsonObject[]; readonly isCut: boolean } {
     const streamed = this.#slots.length;

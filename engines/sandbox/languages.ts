@@ -7,7 +7,7 @@ export interface Language {
   readonly segments: readonly string[];
 }
 
-/** The first is the default for transcription. */
+/** The first is the default for transcription and speech. */
 export const languages: readonly [Language, ...Language[]] = [
   { code: 'en', name: 'English', segments: ['The sandbox', 'has heard', 'a recording.'] },
   { code: 'de', name: 'German', segments: ['Die Sandbox', 'hat eine Aufnahme', 'gehört.'] },

@@ -49,7 +49,10 @@ export const optionsSchema = {
   additionalProperties: false,
 } as const;
 
-/** Returns the script for a message that an answer of the options matches. Throws an `OptionsError` for useless answers. */
+/**
+ * Returns a function that returns the script for a message that matches one of the answers, or else undefined. Throws
+ * an `OptionsError` for useless answers.
+ */
 export function readAnswers({ answers = [] }: Options): (message: string) => Script | undefined {
   const scripts = answers.map(({ contains, say, call, fail }, index) => {
     const earlier = answers.slice(0, index).find((other) => contains.includes(other.contains));

@@ -16,7 +16,7 @@ export interface Transcribed {
 /** Silence threshold, of 32,768: above the noise that codecs add to silence. */
 const silenceLevel = 328;
 
-/** Reads the sound twice. Returns undefined for sounds that the sandbox has not spoken. */
+/** Reads the sound twice, unless it is silent. Returns undefined for sounds that the sandbox has not spoken. */
 export async function readSpeech(
   sound: () => AsyncIterable<Int16Array>,
   signal: AbortSignal,

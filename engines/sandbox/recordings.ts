@@ -1,4 +1,4 @@
-/** The user's own recordings, with their transcripts next to them. Found by their content. */
+/** The user's own recordings, with their transcripts next to them. A recording is found by its content. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -16,9 +16,9 @@ const bytesPerValue = 26;
 const maxHops = 8;
 
 /**
- * Returns JSON for the common keywords of structured output; null for other schemas. Every string is `text`. Works
- * breadth first: values beyond the limits are missing in the deepest objects. Throws `provider-rejected-request` for an
- * empty enum.
+ * Returns JSON for the common keywords of structured output; null for other schemas. Every string without fixed values
+ * is `text`. Works breadth first: values beyond the limits are missing in the deepest objects. Throws
+ * `provider-rejected-request` for an empty enum.
  */
 export function sampleOf(schema: JsonObject, text: string): string {
   return JSON.stringify(new Sampler(schema, text).sample());

@@ -39,7 +39,10 @@ export function readScript(message: string): Script {
   };
 }
 
-/** The calls of the script, as the caller's tools allow them. If it demands a call, the first tool is called with `{}`. */
+/**
+ * Returns the calls of the script that the caller's tools and tool choice allow. If the tool choice demands a call and
+ * the script has none, the first allowed tool is called with `{}`.
+ */
 export function callsFor(
   { calls }: Script,
   { tools = [], toolChoice = 'auto', provider }: ChatCall,

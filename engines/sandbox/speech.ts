@@ -1,7 +1,7 @@
 /**
  * Synthesizes tones that encode the text, so that the transcription of the sandbox reads it back. A speed of 2, which
- * is the fastest, halves their length. The first tones of a word name the voice; instructions change it. Half a second
- * of silence before and after them is for microphones that record late, and ends a turn.
+ * is the fastest, halves their length. The first tones of a word name the voice; instructions change it. The silence
+ * before and after the text, half a second at a speed of 1, is for microphones that start late, and ends a turn.
  */
 import { EngineError, type EngineContext, type SpeechCall, type SpeechEngine } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';

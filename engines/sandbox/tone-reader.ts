@@ -1,4 +1,4 @@
-/** Finds and reads the bursts of `tones` in audio. */
+/** Finds and reads the bursts of tones.ts in audio. */
 import { beginning, checksum, highs, lows, maxBytes, pulseLength, radians, sampleRate, type Burst } from './tones.ts';
 
 /** A burst and its place. */

@@ -1,7 +1,7 @@
 /**
- * Speech that carries its text. A word is a burst of pulses, each of two tones: a pulse that marks its beginning and names
- * the voice, one for each byte of UTF-8, and a checksum. The tones are between 500 and 3,230 Hz, the band of telephones, and
- * pulses fade. Survives every codec of the service, resampling and some noise.
+ * Speech that carries its text. A word is a burst of pulses, each of two tones: a pulse that marks its beginning and
+ * names the voice, one for each byte of UTF-8, and a checksum. The tones are between 500 and 3,230 Hz, the band of
+ * telephones, and pulses fade in and out. The tones survive every codec of the service, resampling and some noise.
  */
 
 /** Hz. */

@@ -81,7 +81,7 @@ function configFor(language: string): object {
   return { modelConfig: { ...config, ...hinted, numThreads: threads, debug: 0, provider: 'cpu' } };
 }
 
-/** Some models fail on less than 0.1 s of audio. */
+/** Pads audio to 0.5 s, because some models fail on less than 0.1 s. */
 function padded(samples: Float32Array): Float32Array {
   if (samples.length >= sampleRate / 2) return samples;
   const longer = new Float32Array(sampleRate / 2);

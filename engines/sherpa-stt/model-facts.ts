@@ -3,7 +3,7 @@ import type { Judged } from '../lib/model-files.ts';
 export interface ModelFacts {
   /** Path of the first model in the folder. */
   readonly file: string;
-  /** Size of all files. */
+  /** Total size of the models in bytes. */
   readonly bytes: number;
   /** `modelConfig` of sherpa-onnx. */
   readonly config: Readonly<Record<string, unknown>>;

@@ -64,7 +64,7 @@ function languagesOf(url: string): readonly string[] | undefined {
 /** The library keeps a state of this size. Published decoders have up to 2 layers of 640 numbers. */
 const [mostLayers, mostHidden] = [100, 10_000];
 
-/** Features per output of the encoder. Published models have 4 or 8. */
+/** Feature frames per output frame of the encoder. Published models have 4 or 8. */
 const maxSubsampling = 100;
 
 /** Rejects values that make sherpa-onnx exit or divide by 0. Each token has weights in the model. */

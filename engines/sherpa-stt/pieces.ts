@@ -9,8 +9,8 @@ export interface Piece {
 }
 
 /**
- * Yields pieces of at most `maxSeconds`, at 16 kHz. A piece ends at the quietest point of its last third. Its samples
- * are valid until the next piece is requested.
+ * Yields pieces of at most `maxSeconds`, at 16 kHz. Each piece but the last ends at the quietest point of the last
+ * third of that length. The samples of a piece are valid until the next piece is requested.
  */
 export async function* piecesOf(audio: AsyncIterable<Int16Array>, maxSeconds: number): AsyncGenerator<Piece> {
   const maxSamples = maxSeconds * sampleRate;

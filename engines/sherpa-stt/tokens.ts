@@ -3,11 +3,11 @@ import { Unusable, explained, readText } from '../lib/model-files.ts';
 
 export interface TokenRules {
   /**
-   * Every id below this number must have a symbol; higher ids represent no speech. Defaults to the number of lines if
-   * not specified.
+   * Every id below this number must have a symbol; the other ids represent no speech. Defaults to the number of lines
+   * if not specified.
    */
   readonly size?: number;
-  /** The required id of the blank: any, or the last one. Defaults to no required blank if not specified. */
+  /** The id that the blank must have: any, or the last one. If not specified, no blank is required. */
   readonly blank?: 'any' | 'last';
   /** The symbols are written in base64. */
   readonly isBase64?: boolean;

@@ -19,7 +19,7 @@ export interface TranscribeRequest {
   readonly host: Resident;
   readonly recording: Recording;
   readonly timestamps?: readonly TimestampKind[] | undefined;
-  /** The language of the request, for models that accept one. */
+  /** For models that accept a language: that of the request, or else the only one of the model. */
   readonly hint: string | undefined;
   /** The language of all recordings, if the model has only one. */
   readonly language: string | undefined;

@@ -11,16 +11,16 @@ export interface Word extends TimedText {
   readonly isSpaced: boolean;
 }
 
-/** A longer silence between two words ends a segment. */
+/** A segment ends if the next word begins this long after the last token of the current word has begun. */
 const pauseMs = 1_000;
 
-/** Number of words (characters, in languages without spaces) that decide whether a full stop ends a sentence. */
+/** Number of words (characters, in languages without spaces) that decide whether a period ends a sentence. */
 const lookBack = 8;
 
 /** Characters of languages without spaces: each is a word, even between words that are marked. */
 const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** A word ends where the next token begins; the last word ends with the piece. */
+/** A word ends where the token after it begins; the last word ends with the piece. */
 export function wordsOf({ endMs, tokens, starts }: TimedTokens, marksWords: boolean): Word[] {
   const words: { -readonly [K in keyof Word]: Word[K] }[] = [];
   let isInWord = false;

@@ -1,10 +1,11 @@
 /**
- * Voices that can be downloaded. The model cards of these Piper voices say that they were trained from scratch on recordings that
- * may be used for any purpose. Most others began as `lessac` or `ryan`, whose recordings forbid commercial use.
+ * Voices that can be downloaded. The model cards of these Piper voices say that they were trained from scratch on
+ * recordings that may be used for any purpose. Most others were fine-tuned from `lessac` or `ryan`, whose recordings
+ * may not be used commercially.
  */
 import { Catalog, type CatalogModel } from '../lib/catalog.ts';
 
-/** Its name in `npm run setup -- voice`. */
+/** Id of the engine's asset group: `npm run setup -- voice`. */
 export const part = 'voice';
 
 /** A commit of the repository rhasspy/piper-voices. */

@@ -10,7 +10,7 @@ import type { UsableVoice } from './voice-facts.ts';
 export interface ConvertedVoice {
   /** The configuration of its family. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Options of ONNX Runtime. */
+  /** Path of a file with options of ONNX Runtime. */
   readonly session: string;
 }
 
@@ -42,7 +42,7 @@ export async function removeConversions(file: string, { dataDir }: Context): Pro
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Deletes the conversions of earlier files of the same voice. */
+/** Deletes the conversions whose names begin with `prefix`, except `kept`. */
 async function removeOthers(parent: string, prefix: string, kept: string): Promise<void> {
   const others = (await readdir(parent)).filter((name) => name.startsWith(prefix) && name !== kept);
   for (const name of others) await rm(join(parent, name), { recursive: true, force: true });

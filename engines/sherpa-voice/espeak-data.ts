@@ -39,7 +39,7 @@ function dataOf(program: string): string | undefined {
 
 const packageName = '@echogarden/espeak-ng-emscripten';
 
-/** Only its files are read: it is under the GPL and never loaded into this process. */
+/** Only reads the files of the package, which is under the GPL and is never loaded into this process. */
 function dataOfPackage(context: Context): EspeakData | undefined {
   const script = resolvePackage();
   if (script === undefined) return undefined;

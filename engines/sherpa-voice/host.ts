@@ -8,11 +8,11 @@
 import { serveQuestions, type Caller, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary } from '../lib/sherpa/program.ts';
 
-/** Its only argument, as JSON. */
+/** The program's only argument, as JSON. */
 export interface HostOptions {
   /** The directory of the package sherpa-onnx-node. */
   readonly library: string;
-  /** The configuration of the voice's family, by its name. */
+  /** The configuration of the voice's family, by the name of the family. */
   readonly model: Readonly<Record<string, object>>;
   /** A file with options of ONNX Runtime. */
   readonly session: string;

@@ -44,7 +44,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
 
   return {
     library,
-    /** Returns what is missing for a voice. Does no I/O. */
+    /** Returns what is missing for a voice; undefined if nothing is. Does no I/O. */
     missing,
     /** Searches for the library and the data again. */
     look(): void {

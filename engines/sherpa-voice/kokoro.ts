@@ -11,7 +11,7 @@ const american: Tongue = { language: 'en', locale: 'en-US', lang: 'en-us' };
 
 /**
  * By the first letter of a speaker's name. `lang` is a voice of eSpeak NG, which has neither `en-gb` nor `fr-fr`.
- * Japanese (j) is missing, because Kokoro was trained with phonemes other than those of eSpeak NG.
+ * Japanese (j) is missing, because Kokoro was trained on other Japanese phonemes than those of eSpeak NG.
  */
 const tongues: Readonly<Record<string, Tongue>> = {
   a: american,
@@ -36,7 +36,7 @@ export const kokoro = styleFamily({
   memoryBeside: 425_000_000,
   /**
    * Version 2 (1.0 and 1.1) loops forever at any of these characters that its token table lacks; version 1 exits at a
-   * full stop that it lacks.
+   * period that it lacks.
    */
   signs: (metadata) => (isMultilingual(metadata) ? ';:,.!?—…"()“”' : '.'),
   describe({ metadata, names, paths: { model = '', lexicon = '' } }) {

@@ -9,7 +9,7 @@ import { readPiperConfig, type PiperConfig } from './piper-config.ts';
 import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
 
 export interface PiperFacts extends VoiceFacts {
-  /** As the library reads it: the model's own metadata take precedence over the .onnx.json. */
+  /** As the library reads it: the model's own metadata takes precedence over the .onnx.json. */
   readonly config: PiperConfig;
   /** Keys of the model's own metadata. */
   readonly metadata: ReadonlySet<string>;
@@ -68,7 +68,9 @@ function speakersOf({ speakers, language, locale }: PiperConfig): FileSpeaker[] 
   return Array.from(speakers, ([name, number]) => ({ name, number, language, locale }));
 }
 
-/** Throws for a model of another kind, which would crash the program, and for metadata that contradict the .onnx.json. */
+/**
+ * Throws for a model of another kind, which would crash the program, and for metadata that contradicts the .onnx.json.
+ */
 function withMetadata(config: PiperConfig, metadata: ReadonlyMap<string, string>): PiperConfig {
   const [rate, speakers] = [metadata.get('sample_rate'), metadata.get('n_speakers')];
   if (speakers !== undefined && Number(speakers) !== config.speakerCount)

@@ -15,8 +15,7 @@ const longest = 120;
 const shortestFirst = 12;
 
 /**
- * Voices do not pause at an empty line, at an ellipsis, or between a full stop and a lower-case letter on the next
- * line.
+ * Voices do not pause at an empty line, at an ellipsis, or between a period and a lowercase letter on the next line.
  */
 const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+|(?<=\p{Sentence_Terminal}["'”’»」』)\]]?)[^\S\n]*\n/u;
 

@@ -13,7 +13,7 @@ interface StyleFamily {
   readonly type: string;
   /** Files that a folder may have in addition to the common ones. */
   readonly files?: Family<unknown>['files'];
-  /** Numbers in its `style_dim`: rows, 1 and columns, or rows and columns. */
+  /** How many numbers the model's `style_dim` has: 3 for rows, 1 and columns; 2 for rows and columns. */
   readonly dimensions: 2 | 3;
   /** Memory in bytes in addition to the model. */
   readonly memoryBeside: number;

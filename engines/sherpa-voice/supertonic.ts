@@ -6,7 +6,7 @@ import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
 import { readInputs } from '../lib/sherpa/onnx-file.ts';
 import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
 
-/** The input that only this model has: two swapped models would end the process. */
+/** For each model, an input that only this model has: two swapped models would end the process. */
 const inputs = {
   durationPredictor: 'style_dp',
   textEncoder: 'style_ttl',
@@ -84,7 +84,10 @@ function readSampleRate(text: string): number {
   return sampleRateOf(ae.sample_rate);
 }
 
-/** One number for each code unit, or -1: the library would speak such a character as if it were the last of the table. */
+/**
+ * The table has one number for each code unit, or -1 for an unknown one, which the library would speak as if it were
+ * the last of the table.
+ */
 function readTable(file: string): (character: string) => boolean {
   const bytes = readBytes(file, maxBytes);
   if (bytes.length !== 262_144) throw new Unusable(`it has ${bytes.length} bytes, not 262144`);

@@ -1,4 +1,6 @@
-/** Facts about a voice, read from its files before it is loaded. Each family checks its files and returns them. */
+/**
+ * Facts about a voice, read from its files before it is loaded. Each family checks its files and returns these facts.
+ */
 import { requireCount, Unusable, type Judged } from '../lib/model-files.ts';
 
 export interface VoiceFacts {
@@ -6,7 +8,7 @@ export interface VoiceFacts {
   readonly file: string;
   /** Size of all weights. */
   readonly bytes: number;
-  /** Bytes of memory that it needs once it is loaded. */
+  /** Bytes of memory that the voice needs once it is loaded. */
   readonly memory: number;
   readonly sampleRate: number;
   /** Above 1 for a voice that speaks slowly. */

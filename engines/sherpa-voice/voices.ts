@@ -84,8 +84,8 @@ function languageName(locale: string): string | undefined {
 }
 
 /**
- * Returns the requested voice, or else the default voice or the first that speaks the requested language; undefined if
- * no voice is usable.
+ * Returns the requested voice, or else the default voice if it speaks the requested language, or else the first voice
+ * that does; undefined if the requested or the default voice is not usable. Throws `language-not-supported`.
  */
 export function chooseSpeaker(
   speakers: readonly Speaker[],

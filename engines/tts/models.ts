@@ -49,7 +49,7 @@ export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<
   };
 }
 
-/** The provider chooses whatever the request leaves open. */
+/** If neither the request nor the settings determine a voice, the provider chooses one. */
 function chooseRemote(
   { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,
   voices: readonly Voice[] | undefined,
@@ -80,8 +80,8 @@ function toVoice(options: string | VoiceOptions): Voice {
 }
 
 /**
- * Returns the voice of the request, or else one that speaks its language, or else the default voice; in both cases, the
- * default is preferred.
+ * Returns a function that returns the requested voice, or else one that speaks the requested language (the default
+ * voice if it does), or else the default voice. Throws an `OptionsError` if there is no such default voice.
  */
 function chooseAmong(voices: readonly Voice[], model: string, defaultVoice: string | undefined): Model['voiceFor'] {
   const known = voices.map(({ id }) => id).join(', ');

@@ -4,7 +4,7 @@ import type { RemoteFormat } from './apis.ts';
 
 /**
  * `pass` streams the response unchanged; `join` concatenates the frames of mp3 pieces; `encode` encodes the samples of
- * all pieces as one stream. wav, pcm and several pieces are encoded: players play only the first piece of a
+ * all pieces as one stream. wav, pcm and several pieces are encoded if possible: players play only the first piece of a
  * concatenated WAV or Ogg, the length in a provider's WAV is a guess, and its pcm may have another rate.
  */
 export interface Plan {

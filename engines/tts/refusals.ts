@@ -11,7 +11,10 @@ export interface Asked {
 
 const rejectionStatuses = new Set([400, 404, 422]);
 
-/** Undefined: lib/provider/failures.ts decides. A rejected value that the client did not choose is a settings error. */
+/**
+ * Returns undefined to let lib/provider/failures.ts decide. A rejected value that the client did not choose is a
+ * settings error.
+ */
 export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Error | undefined {
   if (!rejectionStatuses.has(refusal.status)) return undefined;
   if (isAbout(refusal, 'voice')) {

@@ -41,7 +41,8 @@ export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
  *
  * A build takes 2 minutes on 2 fast cores, and 10 or more on a slow or busy machine; the timeout is 30 minutes. Rejects
  * with an error that names the missing tools or contains the last lines of the failed command, or with the signal's
- * reason. A failed build leaves no process, and only the files that the next call resumes from.
+ * reason. A failed build leaves no process and no files, except that one that was aborted or timed out leaves the files
+ * from which the next call resumes.
  */
 export async function buildWhisper(build: Build): Promise<void> {
   const pathOf = (program: Program) => builtProgramPath(build.dataDir, program);

@@ -182,7 +182,7 @@ function openPrograms(options: Options, context: EngineContext) {
       return found.host;
     },
     look: () => void Object.assign(found, search()),
-    /** What is wrong with the program that the settings name. */
+    /** Returns what is wrong with the program that the settings name; undefined if nothing is, or if they name none. */
     problem(): Availability | undefined {
       const wrong = inspectNamedProgram(options.program, context);
       return wrong && unavailable('program-missing', `${wrong.detail}; ${wrong.fix}.`);
@@ -190,7 +190,7 @@ function openPrograms(options: Options, context: EngineContext) {
     needed: namedProgram(options.program, context)
       ? []
       : [asset('whisper-cli', { title: 'whisper.cpp', isReady: () => found.program !== undefined }, programs)],
-    // whisper-host is not built automatically: transcription works without it.
+    // By itself, whisper-host is not built automatically: transcription works without it.
     extras: programs
       .slice(1)
       .map((id) => asset(id, { title: 'whisper-host', isReady: () => found.host !== undefined }, [id])),
@@ -207,7 +207,7 @@ function withPaths(model: ModelOptions, { resolve }: EngineContext): ModelOption
   return { ...model, file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
 }
 
-/** Returns why the installed package for this platform cannot be used. */
+/** Returns why the installed package for this platform cannot be used; undefined if it can, or if none is installed. */
 function packageProblem(): string | undefined {
   const packaged = packagedWhisper();
   return packaged && 'problem' in packaged ? packaged.problem : undefined;

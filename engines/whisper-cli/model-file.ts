@@ -113,7 +113,9 @@ function readHyperparameters(cursor: Cursor): { vocabulary: number; bands: numbe
  */
 const leastBytesPerWeight = 84 / 256;
 
-/** whisper.cpp allocates by these numbers before it compares them with the tensors, and divides by the heads. */
+/**
+ * whisper.cpp allocates by these numbers before it compares them with the tensors, and divides by the number of heads.
+ */
 function readShape(cursor: Cursor, part: 'encoder' | 'decoder'): { state: number; layers: number } {
   cursor.int32Between(`context of the ${part}`, 1, 10_000);
   const state = cursor.int32Between(`width of the ${part}`, 1, 10_000);

@@ -1,4 +1,4 @@
-/** The model files that the settings name. */
+/** The model files of the settings and of the catalog. */
 import { stat } from 'node:fs/promises';
 import { type EngineContext, EngineError, type FilesAsset, type ModelEntry } from '../contract/index.ts';
 import { languagesWithoutIso, whisperLanguages } from '../../lib/languages.ts';
@@ -14,7 +14,7 @@ type InspectedFile = ModelFile & { readonly stamp: string };
 export type UsableFile = Extract<InspectedFile, { readonly ok: true }>;
 
 export interface Model extends ModelOptions {
-  /** Set for a model of the catalog. */
+  /** Id of the model in the catalog; undefined for other models. */
   readonly download: string | undefined;
   readonly downloads: readonly FilesAsset[];
   /** Inspects the file again only if it has changed. */
@@ -113,8 +113,8 @@ export function limitTo(
 }
 
 /**
- * The value of whisper-cli's `-l`: the requested language, else `auto` (the program's own default is English). Throws
- * `language-not-supported`.
+ * The value of whisper-cli's `-l`: the requested language, else `auto` (the program's own default is English), or `en`
+ * for an English-only model. Throws `language-not-supported`.
  */
 export function languageFor(language: string | undefined, file: Vocabulary, model: string): string {
   if (language === undefined) return file.multilingual ? 'auto' : 'en';

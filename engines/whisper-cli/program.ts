@@ -1,4 +1,4 @@
-/** Finds the whisper-cli program and its version. */
+/** Finds whisper-cli and its version, and whisper-host. */
 import { dirname, join } from 'node:path';
 import type { EngineContext, Finding } from '../contract/index.ts';
 import { findExecutable, isExecutable, whyNotExecutable } from '../../lib/find-executable.ts';

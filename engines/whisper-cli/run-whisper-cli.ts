@@ -50,7 +50,7 @@ function argumentsOf(
   return [
     ...['-np', '-m', call.modelFile, '-l', call.language, '-t', String(call.threads), ...vad, ...sampling, ...context],
     ...[json, '-of', output, '-f', file, ...(translate ? ['-tr'] : [])],
-    // The prompt comes last: the usage message of an unknown option repeats the arguments before it.
+    // The prompt comes last: the usage message for an unknown option repeats the arguments before it.
     ...(prompt === '' ? [] : [...(carriesPrompt ? ['--carry-initial-prompt'] : []), '--prompt', prompt]),
   ];
 }

@@ -24,7 +24,7 @@ import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 export interface TranscribeRequest extends Omit<WhisperCall, 'audio' | 'audioContext' | 'requested' | 'carriesPrompt'> {
   /** Finds the speech in the decoded recording. If undefined, the whole recording is transcribed. */
   readonly detector?: Pick<VoiceActivity, 'find'> | undefined;
-  /** Returns a loaded model that is free, if any. Called when the recording is decoded. */
+  /** Returns a resident program that is free, if any. Called for each piece, after the recording has been decoded. */
   readonly free: () => Resident | undefined;
   /** Path of whisper-host, if it supports this model. */
   readonly hostProgram: string | undefined;
@@ -112,7 +112,7 @@ function transcribeSeparately(
  */
 const maxPromptLength = 2_000;
 
-/** Program arguments cannot contain NUL, and JSON cannot contain lone surrogates. */
+/** Program arguments cannot contain NUL, and UTF-8 cannot encode lone surrogates. */
 function shorten(prompt: string): string {
   return Array.from(prompt.replaceAll('\0', ' ')).slice(-maxPromptLength).join('').toWellFormed();
 }

@@ -18,7 +18,7 @@ interface WhisperJson {
 export interface Segment {
   readonly text: string;
   readonly offsets?: Offsets;
-  /** Present only with `-ojf`. */
+  /** Present only if words were requested (`-ojf`). */
   readonly tokens?: readonly Token[];
 }
 
@@ -83,7 +83,7 @@ export function toTranscript(
   };
 }
 
-/** The segments with words; each ends before the next one starts. */
+/** Returns the segments that contain text; none ends after the next one starts. */
 function timesOf(segments: readonly Segment[], durationMs: number) {
   const spoken = segments.flatMap(({ text: bytes, offsets = missing('offsets'), tokens }) => {
     const text = tidy(withoutNotes(decodeBytes(bytes)));

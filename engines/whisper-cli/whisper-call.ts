@@ -20,7 +20,7 @@ export interface WhisperCall extends Omit<TranscriptionCall, 'recording' | 'mode
   /** With `auto`: the languages to choose from. Only whisper-host supports this. */
   readonly languages?: readonly string[];
   readonly threads: number;
-  /** Repeats the prompt for every window of 30 s, instead of the first one only. */
+  /** Gives the prompt to every window of 30 s, instead of only the first one. */
   readonly carriesPrompt: boolean;
   /** Encoder context: 50 per second of audio. Defaults to the context of 30 s. */
   readonly audioContext: number | undefined;

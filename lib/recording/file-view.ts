@@ -6,7 +6,7 @@ export interface FileView {
   /** Positions in the file. */
   readonly start: number;
   readonly end: number;
-  /** Zeros that follow the end; none if absent. */
+  /** Number of zero bytes that follow the end. Default: 0. */
   readonly padding?: number;
   readonly patch?: Patch | undefined;
   /** Position of the first frame, for a demuxer that ends at damage without an error. */

@@ -31,7 +31,9 @@ function findStream(file: number, from: number, fileBytes: number): number {
   }
 }
 
-/** The position after the metadata blocks, which may contain anything. The first bit marks the last block. */
+/**
+ * The position after the metadata blocks, which may contain anything. The first bit of a header marks the last block.
+ */
 function skipMetadata(file: number, streamAt: number): number {
   for (let at = streamAt + marker.length; ;) {
     const header = Buffer.from(readAt(file, at, 4));

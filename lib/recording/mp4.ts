@@ -17,7 +17,7 @@ export function mp4Sections(file: number, fileBytes: number): FileView[] {
   return starts.map((start, i) => ({ start, end: starts[i + 1] ?? fileBytes, patch: typeOf(file, start) }));
 }
 
-/** The demuxer requires a file type first, and reads only its name. */
+/** The demuxer requires a file type box first, but checks only its name. */
 function typeOf(file: number, start: number): Patch | undefined {
   const first = Buffer.from(readAt(file, start + 4, 4)).toString('latin1');
   return paddings.has(first) ? { position: start + 4, bytes: Buffer.from('ftyp') } : undefined;
@@ -28,7 +28,7 @@ const paddings = new Set(['wide', 'free', 'skip', 'pnot']);
 /** An hour in fragments of half a second has 14,400 boxes. Reading this maximum takes 70 ms. */
 const maxBoxes = 20_000;
 
-/** ISO/IEC 14496-12, 4.2: a length of 1 is followed by a longer one, 0 means to the end of the file. */
+/** ISO/IEC 14496-12, 4.2: a length of 1 means that a 64-bit length follows, 0 means to the end of the file. */
 function* boxes(file: number, fileBytes: number): Generator<{ readonly type: string; readonly position: number }> {
   for (let position = 0, count = 0; position + 8 <= fileBytes && count < maxBoxes; count++) {
     const header = Buffer.from(readAt(file, position, 16));

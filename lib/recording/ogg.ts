@@ -48,7 +48,7 @@ export function* oggCodecIds(file: number, { start, end }: FileView): Generator<
   }
 }
 
-/** Yields the pages of a link with one stream in which audio packets end; nothing for other links. */
+/** For a link with a single stream, yields the pages on which audio packets end; for other links, nothing. */
 export function* soundPages(file: number, { start, end }: FileView): Generator<Pick<OggPage, 'packets' | 'samples'>> {
   let streams = 0;
   for (const { isFirst, packets, samples } of oggPages(file, end, start)) {

@@ -1,5 +1,5 @@
 /**
- * Recordings are joined by concatenating their files, but demuxers read only the first. These functions find the
+ * Recordings may be joined by concatenating their files, but demuxers read only the first. These functions find the
  * sections of a file, each a separate recording, and throw a `DamagedRecording` if they cannot reach the end of the
  * file.
  */

@@ -1,4 +1,4 @@
-/** Matroska and webm (RFC 9559): a tree of elements, each with an id and the size of its content. */
+/** Matroska and WebM (RFC 9559): a tree of elements, each with an id and the size of its content. */
 import { damagedBeforeEnd } from './damage.ts';
 import { createReader, findBytes, readAt } from './file-bytes.ts';
 import type { FileView, Patch } from './file-view.ts';
@@ -40,7 +40,7 @@ export function webmSections(file: number, fileBytes: number): FileView[] {
   return starts.map((start, i) => completeElements(file, start, starts[i + 1] ?? fileBytes));
 }
 
-/** Matroska files of kinds other than webm name their type in the first bytes. */
+/** Matroska files that are not WebM name their type in the first bytes. */
 export function isMatroska(file: number): boolean {
   return findBytes(file, 0, maxTypeBytes, Buffer.from('matroska')) !== -1;
 }
@@ -86,8 +86,8 @@ function completeElements(file: number, start: number, sectionEnd: number): File
 }
 
 /**
- * Minimum number of elements that follow a real block, anywhere or up to the end. Bytes that only look like a block are
- * followed by fewer.
+ * Minimum number of consecutive elements, including the block, that prove a real block: anywhere, or up to the end.
+ * Bytes that only look like a block begin a shorter sequence.
  */
 const minElements = { anywhere: 4, atEnd: 2 } as const;
 

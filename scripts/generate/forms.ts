@@ -39,7 +39,7 @@ export const openaiForms: Readonly<
   createTranslation: { file: 'good-morning.webm', model: 'whisper-1' },
 };
 
-/** Copies the description of each form body to its schema. Throws when a form has no example. */
+/** Adds the examples, and moves the description of each form body to its schema. Throws if a form has no example. */
 export function completeForms({ paths, components }: WithForms, examples: Readonly<Record<string, object>>): void {
   for (const { operationId = '', requestBody } of Object.values(paths).flatMap((path) => Object.values(path))) {
     const form = requestBody?.content['multipart/form-data'];

@@ -1,7 +1,7 @@
 /**
- * `npm run generate`: writes generated/ and the generated parts of docs/. The API documents are generated from spec/,
- * the schema of the settings file from src/settings/table.ts and the engines' options. With --check it writes nothing,
- * and fails if a file is stale.
+ * `npm run generate`: writes generated/, NOTICE and the generated parts of docs/. The API documents are generated from
+ * spec/, the schema of the settings file from src/settings/table.ts and the engines' options. With --check it writes
+ * nothing, and fails if a file is stale.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -46,7 +46,9 @@ interface StreamSchema {
 const run = promisify(execFile);
 const home = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The native contract as OpenAPI 3.2, the only version that can describe a single event of a stream (`itemSchema`). */
+/**
+ * The native contract as OpenAPI 3.2, the first version that can describe a single event of a stream (`itemSchema`).
+ */
 async function compileNative(): Promise<Document> {
   const document = await compileSpec('spec', 'openapi-3.2.json');
   addProblemExamples(document);
@@ -159,7 +161,7 @@ async function files(): Promise<Record<string, string>> {
   };
 }
 
-/** Compares the unpacked contents: the output of gzip differs between versions of zlib. */
+/** Files are compared unpacked, because the output of gzip differs between versions of zlib. */
 const unpacked = (name: string, content: Uint8Array) =>
   name.endsWith('.gz') ? gunzipSync(content) : Buffer.from(content);
 

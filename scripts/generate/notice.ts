@@ -1,4 +1,4 @@
-/** NOTICE: the packages that the service runs with and their licenses, from the lock files. */
+/** NOTICE: the packages that the service runs with and their licenses, from the lockfiles. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

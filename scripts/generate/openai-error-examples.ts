@@ -1,6 +1,6 @@
 /**
- * Examples for every declared error of the OpenAI-compatible contract: those of the native contract, in the format of
- * `/v1`. `npm run generate` adds them.
+ * Examples for every declared error of the OpenAI-compatible contract: mostly those of the native contract, in the
+ * format of `/v1`. `npm run generate` adds them.
  */
 import { invalid, problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 import { toErrorResponse } from '../../src/openai/errors.ts';

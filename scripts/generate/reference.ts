@@ -22,7 +22,7 @@ export function settingsReference(): string {
   return table(['variable', 'in the file', 'type', 'default', 'description'], rows);
 }
 
-/** Lists the variables that have no effect if the settings file lists the engines. */
+/** Lists the variables that have no effect, or only with some engines, if the settings file lists the engines. */
 export function replacedVariables(): string {
   const rows = Object.values(settingsTable).flatMap(({ env, withEngines }) => {
     if (withEngines === undefined) return [];

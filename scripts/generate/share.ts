@@ -1,6 +1,6 @@
 /**
- * Moves answers and headers that occur more than once into `components`. TypeSpec writes them out for every operation,
- * which doubles the documents and gives generators an anonymous type for each occurrence.
+ * Moves responses and headers that occur more than once into `components`. TypeSpec writes them out for every
+ * operation, which doubles the size of the documents and gives generators an anonymous type for each occurrence.
  */
 import { STATUS_CODES } from 'node:http';
 
@@ -17,8 +17,8 @@ export interface Shareable {
 }
 
 /**
- * The names of answers that share their status with others, by operation id and status of any operation that has them.
- * Other answers are named after their status.
+ * The names of responses that share their status with others, by operation id and status of any operation that has
+ * them. Other responses are named after their status.
  */
 const variants: Readonly<Record<string, string>> = {
   'startPreparation 403': 'ForbiddenPreparation',
@@ -30,7 +30,7 @@ const variants: Readonly<Record<string, string>> = {
   'streamTranscription 200': 'TranscriptionStream',
 };
 
-/** Throws if an answer or a header would need a name that is already taken. */
+/** Throws if a response or a header would need a name that is already taken. */
 export function shareAnswers(document: Shareable): void {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   const answers = operations.flatMap(({ operationId = '', responses = {} }) =>

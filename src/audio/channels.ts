@@ -10,7 +10,10 @@ export interface DecodedChannel extends DecodedRecording {
 /** Channels with a greater absolute correlation carry the same audio, even if one of them is inverted. */
 const sameCorrelation = 0.98;
 
-/** Throws `parameter-not-supported` if the recording does not have two channels with different audio. */
+/**
+ * Throws `parameter-not-supported` if the recording does not have exactly two channels, or if both carry the same
+ * sound.
+ */
 export async function decodeChannels(
   decode: (channel: Channel) => Promise<DecodedRecording>,
   signal: AbortSignal,
@@ -40,7 +43,7 @@ async function compare(one: DecodedRecording, other: DecodedRecording, signal: A
     signal.throwIfAborted();
     const span = { startMs, endMs: Math.min(startMs + windowMs, one.endMs) };
     const [first, second] = [await samplesOf({ ...one, ...span }), await samplesOf({ ...other, ...span })];
-    // The iterator of `entries` takes seven times as long.
+    // Iterating over `entries()` takes seven times as long.
     for (let i = 0; i < first.length; i++) {
       const [a, b] = [first[i] ?? 0, second[i] ?? 0];
       peaks[0] = Math.max(peaks[0], Math.abs(a));

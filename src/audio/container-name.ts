@@ -3,8 +3,8 @@ import { withFile } from '../../lib/recording/file-bytes.ts';
 import { isMatroska } from '../../lib/recording/webm.ts';
 
 /**
- * The name of a container for messages: WebM is a subset of Matroska, so a Matroska file that is not WebM is called
- * Matroska.
+ * Returns the name of a container for messages: WebM is a subset of Matroska, so a Matroska file that is not WebM is
+ * called Matroska.
  */
 export function nameOf(path: string, container: Container): string {
   const [isOther = false] = container === 'webm' ? withFile(path, (file) => [isMatroska(file)]) : [];

@@ -47,7 +47,7 @@ const headBytes = 64;
 /** Enough for at least four MP3 frames of maximum length. */
 const syncBytes = 8192;
 
-/** Reads the first bytes. If they are an ID3 tag, also reads the bytes after the tag. */
+/** Reads the first bytes. If they start an ID3 tag, also reads the bytes after the tag. */
 export async function sniff(file: FileHandle): Promise<Sniffed> {
   const head = await readAt(file, 0);
   if (head.startsWith('ID3')) return classifyTagged(await readAt(file, id3Length(head)));
@@ -111,8 +111,8 @@ function hasMp3Frames(head: string): boolean {
 }
 
 /**
- * Returns the layer of an MPEG audio frame. A frame starts with eleven sync bits, then version, layer, bit rate and
- * sample rate, none with a reserved value.
+ * Returns the layer of an MPEG audio frame; undefined if the bytes are not a frame. A frame starts with eleven sync
+ * bits, then version, layer, bit rate and sample rate, none with a reserved value.
  */
 function mpegLayer(head: string): number | undefined {
   const [b0, b1, b2] = [head.charCodeAt(0), head.charCodeAt(1), head.charCodeAt(2)];

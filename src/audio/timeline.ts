@@ -1,23 +1,23 @@
 /**
- * Aligns audio with the time stamps of its file: an audio track may begin later than the video, and may have gaps. The
+ * Aligns audio with the timestamps of its file: an audio track may begin later than the video, and may have gaps. The
  * gaps are filled with silence, so that the times in a transcript match the file.
  */
 import type { Container, Span } from '../../engines/contract/index.ts';
 import { canLast } from '../../lib/recording/plausible.ts';
 
-/** Time stamps are rounded, and the time stamps of a live recorder jitter, but by less than this. */
+/** Timestamps are rounded, and the timestamps of a live recorder jitter, but by less than this. */
 const minHoleMs = 10;
 /**
- * Holes are filled once the audio lags this far behind its time stamps; a single lost packet does not justify a pause.
+ * Holes are filled once the audio lags this far behind its timestamps; a single lost packet does not justify a pause.
  */
 const minLagMs = 100;
-/** Far more than the rounding error of time stamps in milliseconds. */
+/** Far more than the rounding error of timestamps in milliseconds. */
 const minRestMs = 5;
 const minShortened = 3;
 /** Timestamps that go back farther than this belong to another recording that was appended to the file. */
 const maxOverlapMs = 1_000;
 
-/** In other containers, audio has no gaps; the demuxer derives time stamps from the position in the file. */
+/** In other containers, audio has no gaps; the demuxer derives timestamps from the position in the file. */
 const containersWithTimes: readonly Container[] = ['webm', 'mp4', 'ogg'];
 
 export class Timeline {
@@ -25,23 +25,23 @@ export class Timeline {
   readonly gaps: Span[] = [];
   /** Whether audio is missing between two pieces. */
   hasHoles = false;
-  /** Number of pieces shorter than their time stamps indicate, because the decoder mistook other data for audio. */
+  /** Number of pieces shorter than their timestamps indicate, because the decoder mistook other data for audio. */
   #shortened = 0;
   #longestMs = 0;
   /** Whether a file of this size can plausibly last this long; limits the gaps. */
   readonly #canLast: (ms: number) => boolean;
   /** End of the decoded audio. */
   #endMs = 0;
-  /** The previous piece, positioned by its time stamp. */
+  /** The previous piece, positioned by its timestamp. */
   #last: { readonly endMs: number; readonly lengthMs: number } | undefined;
-  /** Offset added to time stamps to correct implausible ones. */
+  /** Offset added to timestamps to correct implausible ones. */
   #shiftMs = 0;
 
   constructor({ container, bytes = 0 }: { readonly container: Container; readonly bytes?: number }) {
     this.#canLast = (ms) => containersWithTimes.includes(container) && canLast(ms, { bytes });
   }
 
-  /** Returns the milliseconds of silence to insert before the piece of audio with the time stamp `startMs`. */
+  /** Returns the milliseconds of silence to insert before the piece of audio with the timestamp `startMs`. */
   place(startMs: number, lengthMs: number): number {
     const holeMs = startMs - (this.#last?.endMs ?? 0);
     if (this.#last) this.#checkHole(holeMs, this.#last.lengthMs);

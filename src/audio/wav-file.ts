@@ -60,7 +60,7 @@ export function decodedOf(
   return { wavPath, startMs: 0, endMs: Math.ceil((bytes / bytesPerSecond) * 1000), gaps };
 }
 
-/** Returns decoded audio in the form for engines that decode recordings with `decode`: as a slice of its file. */
+/** Returns decoded audio in the form that engines that call `decode` expect: as a slice of its file. */
 export function sliceOf({ wavPath, startMs, endMs }: Decoded): Recording {
   const slice = { startMs, endMs };
   return { path: wavPath, container: 'wav', mediaType: 'audio/wav', bytes: bytesOf({ wavPath, ...slice }), slice };

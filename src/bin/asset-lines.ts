@@ -22,7 +22,7 @@ export async function linesOfGroups(assets: Assets): Promise<(AssetLine & { read
   return groups.map((group) => ({ ...toLine(group.id, group), isOptional: true }));
 }
 
-/** Omits additional catalog models that are not installed. */
+/** Omits groups that a required group contains, and additional catalog models that are not installed. */
 function isRelevant({ model, configured, isIncluded, state }: GroupStatus): boolean {
   return !isIncluded && (model === undefined || configured || state !== 'missing');
 }

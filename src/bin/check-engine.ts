@@ -148,7 +148,7 @@ function readArguments() {
   }
 }
 
-/** Holds all temporary files, so that they are removed even if a check never ends. */
+/** Creates a directory for all temporary files, so that they are removed even if a check never ends. */
 function useOwnTemporaryDirectory(): void {
   const directory = mkdtempSync(join(tmpdir(), 'parlance-check-'));
   process.env.TMPDIR = directory;

@@ -1,6 +1,6 @@
 /**
- * The command line of all commands that read settings. An option sets an environment variable, so all settings are
- * validated in one place: the rules for PORT also apply to `--port`.
+ * The command line of all commands that read settings. An option for a setting sets its environment variable, so all
+ * settings are validated in one place: the rules for PORT also apply to `--port`.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -127,7 +127,7 @@ function check({ name, rawName, value }: Token, takes: readonly OptionName[]): v
 
 const isFlag = ({ value }: Option): boolean => value === undefined;
 
-/** If the value begins with a dash, it is the next option, and the value is missing. */
+/** What begins with a dash is not the value but the next option: the value is missing. */
 const isGiven = (value: string | undefined) => value !== undefined && value !== '' && !value.startsWith('-');
 
 const written = (name: OptionName) => ['--' + name, (options[name] as Option).value ?? []].flat().join(' ');
@@ -139,8 +139,8 @@ function unknownOption(name: string, takes: readonly OptionName[]): string {
 }
 
 /**
- * Reads a file as Node.js does for `--env-file`, which also recognizes the option when it follows the script. Without
- * the option, no file is read, because a `.env` in the working directory may belong to another project.
+ * Reads a file as Node.js does for its own `--env-file`, which Node.js recognizes even after the script. Without the
+ * option, no file is read, because a `.env` in the working directory may belong to another project.
  */
 function setVariables(file: string): string {
   const path = resolve(file);

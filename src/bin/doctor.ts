@@ -167,7 +167,7 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
   }
 }
 
-/** Returns no line without jobs or problems. */
+/** Returns no lines if there are no jobs and no problems. */
 async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
   const directory = join(dataDir, 'jobs');
   const { jobs, setAside, bytes, foreign, obstacle } = await inspectJobs(directory);
@@ -236,7 +236,10 @@ function workingModels(registry: Registry, capability: Capability): string[] {
     .map(({ id }) => id);
 }
 
-/** Without a list of engines, chat is required with CHAT_MODEL or a provider, speech with TTS_MODEL. */
+/**
+ * Without a list of engines, transcription is always required, chat if CHAT_MODEL or a provider is set, and speech if
+ * TTS_MODEL is set.
+ */
 function isAskedFor(capability: Capability, { enginesAreListed, engines, ...named }: LoadedSettings): boolean {
   if (enginesAreListed || capability === 'transcription') return true;
   if (capability === 'speech') return named.ttsModel !== undefined;

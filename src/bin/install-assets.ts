@@ -12,7 +12,7 @@ export interface InstallOptions extends InstallRequest {
   readonly terminal: Terminal;
   /** The last line printed before the installation begins: how to stop it, and which setting disables it. */
   readonly howToStop: string;
-  /** Called once work on all missing assets has begun. */
+  /** Called once all missing assets are being installed or are queued. */
   readonly onBegun?: () => void;
 }
 

@@ -12,7 +12,7 @@ const failure = 50;
 const notShown: ReadonlySet<string> = new Set([
   ...['level', 'time', 'pid', 'hostname', 'msg', 'err', 'trace_id', 'span_id', 'id'],
 ]);
-/** Fields omitted from the line of a request, because the line begins with them. */
+/** Fields omitted from the line of a request, because the beginning of the line states or implies them. */
 const notShownOfRequest: ReadonlySet<string> = new Set([...notShown, 'method', 'path', 'status', 'ms', 'operation']);
 
 const maxFactLength = 400;

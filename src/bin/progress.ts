@@ -19,7 +19,7 @@ interface ProgressBar {
   readonly begun: number;
   doing: string;
   done: number | null;
-  /** The last line printed for the step. */
+  /** What was last shown for the step. */
   shown: string | undefined;
 }
 

@@ -1,4 +1,6 @@
-/** `parlance sandbox -- COMMAND`: runs a command with a sandbox, whose address is in its environment. */
+/**
+ * `parlance sandbox -- COMMAND`: starts a sandbox, and runs a command with the sandbox's address in its environment.
+ */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { messageOf } from '../../lib/errors.ts';
@@ -18,7 +20,10 @@ const commandLine = readCommandLine({
   rest: '-- COMMAND',
 });
 
-/** Exit codes of a shell for a command that cannot be started, and for one that a signal has ended. */
+/**
+ * Exit codes of a shell for a command that cannot be started, and (plus the signal's number) for one that a signal has
+ * ended.
+ */
 const notFound = 127;
 const bySignal = 128;
 

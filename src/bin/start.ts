@@ -27,7 +27,7 @@ const sandboxNotice =
 /** Delay before caches are warmed, so that the first requests take precedence. */
 const settleMs = 500;
 
-/** Maximum time that the summary waits for engines to list their assets. */
+/** Maximum time that the summary waits for engines to check their assets. */
 const begunWithinMs = 1_000;
 
 const commandLine = readCommandLine({

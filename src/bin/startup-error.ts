@@ -2,7 +2,10 @@ import { RegistryError } from '../engine-host/registry/registry-error.ts';
 import { SettingsError } from '../settings/load.ts';
 import { messageOf } from '../../lib/errors.ts';
 
-/** Prints settings errors without a stack; any other error is a bug and is printed with its stack. */
+/**
+ * Prints errors of the settings, of loading engines and of listening without a stack; rethrows any other error, which
+ * is a bug.
+ */
 export function explainStartFailure(error: unknown): void {
   const isListen = ['listen', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
   const isMistake = error instanceof SettingsError || error instanceof RegistryError || isListen;

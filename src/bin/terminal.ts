@@ -20,7 +20,7 @@ export interface Terminal {
   readonly paint: Paint;
   /** Writes whole lines, unchanged, above the progress display; by default to the terminal's own stream. */
   write(text: string, to?: NodeJS.WriteStream): void;
-  /** Like `write`, but for untrusted text: escapes control characters. */
+  /** Like `write`, but for untrusted text: escapes control characters and appends a line feed. */
   print(text: string): void;
   /** Draws the progress lines, each at most `columns` wide, until called without a function. */
   showProgress(draw?: (columns: number) => readonly string[]): void;
@@ -68,7 +68,7 @@ export function paintFor(stream: NodeJS.WriteStream): Paint {
 // eslint-disable-next-line no-control-regex
 const invisible = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Escapes every control character in a text from a program, provider, caller or third-party engine. */
+/** Escapes these characters in a text from a program, provider, caller or third-party engine. */
 export function visible(text: string): string {
   return text.replace(invisible, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -39,8 +39,8 @@ export interface RunFormat<Event> {
 }
 
 /**
- * Starts a run. Resolves with its events, which end with those for `completed`; failures are thrown during iteration.
- * Pull-based: the engine continues only when the next event is requested.
+ * Starts a run. Resolves with its events, which end with those for `completed`; later failures are thrown during
+ * iteration. Pull-based: the engine continues only when the next event is requested.
  */
 export async function startRun<Event>(
   request: RunRequest,

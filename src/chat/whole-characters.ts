@@ -7,7 +7,8 @@ type DeltaEvent = Extract<AgentEvent, { delta: string }>;
 
 /**
  * Takes the events of a run and returns the events to emit now. If a delta ends with the first half of a surrogate
- * pair, that half is held back until the next delta of the same type. A half without its counterpart becomes U+FFFD.
+ * pair, that half is held back until the next delta of the same type, or any other event without a delta. A half
+ * without its counterpart becomes U+FFFD.
  */
 export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEvent[] {
   const halves = new Map<DeltaEvent['type'], DeltaEvent>();

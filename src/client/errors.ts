@@ -29,7 +29,7 @@ export class ParlanceError extends Error {
   readonly detail: string;
   /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** Every violation in the request, with its location; empty unless the code is `invalid-request`. */
+  /** The violations in the request, with their locations; empty if the response lists none. */
   readonly errors: readonly Violation[];
   /** Seconds to wait before a retry, if known. */
   readonly retryAfter: number | undefined;

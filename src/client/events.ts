@@ -18,8 +18,8 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>;
 const closeTimeoutMs = 1_000;
 
 /**
- * Skips events of unknown types. Yields the last event once the stream has ended after it. Breaking out of the loop
- * closes the connection. `first`: the number of the first event. Throws a `ParlanceError` with the code
+ * Skips events of unknown types. Yields the last event once the stream has ended, or after `closeTimeoutMs`. Breaking
+ * out of the loop closes the connection. `first`: the number of the first event. Throws a `ParlanceError` with the code
  * `stream-broken`, or the signal's abort reason.
  */
 export async function* readEvents<Event extends AnyEvent>(

@@ -93,7 +93,7 @@ export interface Transcriptions {
   create(recording: RecordingSource, options?: TranscribeOptions): Promise<TranscriptionJob>;
   /**
    * Resolves with the current state. `wait`: seconds to wait for the end of the transcription, at most 30. Defaults to
-   * no wait if not specified. Rejects with `not-found` if there is no such transcription.
+   * no wait if not specified. Rejects with `transcription-not-found` if there is no such transcription.
    */
   get(id: string, options?: CallOptions & { readonly wait?: number }): Promise<TranscriptionJob>;
   /**

@@ -42,7 +42,7 @@ export function uploadFetch(onProgress: OnUploadProgress): Fetch | undefined {
   };
 }
 
-/** Resolves with the status and headers, as fetch does: the body may be an event stream. */
+/** Resolves as soon as the status and headers arrive, as fetch does: the body may be an event stream. */
 function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress: OnUploadProgress): Promise<Response> {
   return new Promise((resolve, reject) => {
     const encoder = new TextEncoder();

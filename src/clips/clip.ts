@@ -41,7 +41,7 @@ export interface Clip {
 
 export interface ClipOptions {
   readonly id: string;
-  /** The caller to whose share of the store the clip counts. */
+  /** The caller whose share of the store the clip counts toward. */
   readonly caller: string;
   readonly mediaType: AudioType;
   readonly directory: AccountedDirectory;

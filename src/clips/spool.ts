@@ -42,7 +42,7 @@ export class Spool {
   }
 
   async complete(): Promise<void> {
-    await this.#file.close(); // some file systems only report ENOSPC here
+    await this.#file.close(); // some file systems report ENOSPC only here
     this.#state = 'complete';
     this.#notify();
   }

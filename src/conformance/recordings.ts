@@ -13,7 +13,7 @@ export const spokenWords = new URL('./words.wav', import.meta.url);
 const bytesPerMs = (sampleRate * 2) / 1000;
 const silentMs = 1_000;
 
-/** The first bytes of a webm file, then arbitrary bytes. */
+/** The first bytes of a WebM file, then arbitrary bytes. */
 const nonsense = Buffer.concat([
   Buffer.from('1a45dfa3', 'hex'),
   Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251)),
@@ -22,8 +22,8 @@ const nonsense = Buffer.concat([
 const silence = Buffer.concat([wavHeader(silentMs * bytesPerMs), Buffer.alloc(silentMs * bytesPerMs)]);
 
 /**
- * Writes each recording to its own directory, which is removed on dispose. `words` is a 16 kHz mono s16 WAV file with a
- * plain header, containing words that the engine understands.
+ * Writes each recording to its own directory, which is removed on disposal. `words` is a 16 kHz mono s16 WAV file with
+ * a plain header, containing words that the engine understands.
  */
 export async function openRecorder(words: URL | string = spokenWords): Promise<TranscriptionSubject['record']> {
   const spoken = await readWords(words);

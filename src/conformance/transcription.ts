@@ -24,7 +24,7 @@ import { checkTimes, checkTranscript } from '../engine-host/guard/answers.ts';
 import { parameters } from '../transcription/parameters.ts';
 
 export interface TranscriptionSubject extends Subject {
-  /** Writes a recording to its own directory, which is removed on dispose. */
+  /** Writes a recording to its own directory, which is removed on disposal. */
   readonly record: (sound: Sound) => Promise<SubjectRecording>;
 }
 

@@ -4,7 +4,7 @@ import { nativeContract, openaiContract, type Contract, type Schema } from './do
 /** Maximum bytes per character: a code point outside the BMP, written as two \u escapes. */
 const bytesPerCharacter = 12;
 
-/** Maximum bytes for a number, a boolean or null. */
+/** Maximum bytes for a number, a boolean, null or an enum value. */
 const scalarBytes = 32;
 
 /** Allowance for whitespace and for unknown properties, which are ignored. */

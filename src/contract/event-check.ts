@@ -44,7 +44,7 @@ function typeOf({ properties }: Schema): string {
   return type;
 }
 
-/** Throws a `ContractViolation`, which is always a bug of the service. */
+/** Throws a `ContractViolation`, which is always a bug in the service. */
 export function checkSentEvent(contract: Contract, union: string, event: { readonly type: string }): void {
   const { types, errorsOf } = eventCheckOf(contract, union);
   if (!types.includes(event.type)) throw new ContractViolation(`event ${event.type} is not declared`);

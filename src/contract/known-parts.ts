@@ -14,8 +14,8 @@ interface Shape {
 const shapes = new WeakMap<Schema, Shape>();
 
 /**
- * Returns a copy without unknown properties at any level. Truncates overlong arrays and strings one item or character
- * past the limit, so that validation still finds every violation without processing the rest.
+ * Returns a copy without unknown properties at any level. Truncates overlong arrays and strings just past the limit, so
+ * that validation still finds every violation without processing the rest.
  */
 export function knownParts(value: object, schema: Schema, { resolve }: Pick<Contract, 'resolve'>): object {
   const shape = shapes.get(schema) ?? shapeOf(schema, resolve);

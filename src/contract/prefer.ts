@@ -23,7 +23,7 @@ interface Preferring {
 const faults = {
   /** Delay in seconds before an answer, and before each event on a WebSocket. */
   stall: { syntax: /^\d{1,3}(\.\d{1,3})?$/, rule: 'seconds below 1000' },
-  /** Number of bytes of the answer, or of events, after which the connection breaks. */
+  /** Number of bytes of the answer's body, or of a WebSocket's events, after which the connection breaks. */
   cut: { syntax: /^\d{1,9}$/, rule: 'a number of bytes' },
   /** Closes a WebSocket with this code. */
   close: { syntax: /^(100[0-37-9]|101[0-4]|[34]\d{3})$/, rule: 'a code that may be sent, such as 1012' },
@@ -71,7 +71,7 @@ export function readPreferred(operation: string, request: Preferring, query: str
   return answerWith({ mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body });
 }
 
-/** `refuses`: throws `invalid-request` for malformed values, which otherwise have no effect. */
+/** `refuses`: throws `invalid-request` for a malformed value; otherwise, one malformed value disables all faults. */
 export function readFaults(preferences: Preferences, refuses: boolean): Faults {
   const given = Object.entries(faults).filter(([name]) => preferences[name] !== undefined);
   const wrong = given.find(([name, { syntax }]) => !syntax.test(preferences[name] ?? ''));

@@ -55,8 +55,8 @@ export interface ProblemAnswer extends AnyAnswer {
 }
 
 /**
- * Returns the text of an engine for the reader. Text for the operator is included only in the terminal, or if the
- * service is open only to its own machine.
+ * Returns an engine's message for the reader. Text for the operator is included only in the terminal, or if the service
+ * is open only to its own machine.
  */
 export function textFor({ isOperator }: Reader, text: string, forOperator?: string): string {
   return isOperator === true && forOperator !== undefined ? `${text} ${forOperator}` : text;
@@ -107,7 +107,7 @@ const atMachineLimit = new ProblemError(
   'The service is out of file descriptors, processes or threads; try again later.',
 );
 
-/** Whether the error, or one of its causes, is a full disk. */
+/** Whether the error, or one of its causes, reports a full disk. */
 function comesFromFullDisk(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof Error && comesFromFullDisk(error.cause));
 }

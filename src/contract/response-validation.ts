@@ -8,7 +8,7 @@ import { ajvOptions } from '../../lib/ajv-options.ts';
 import { noBody, type AnyAnswer } from './operations.ts';
 import type { Contract, OperationObject, ResponseObject } from './document.ts';
 
-/** An answer that violates the contract, which is always a bug of the service. */
+/** An answer that violates the contract, which is always a bug in the service. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }

@@ -5,14 +5,14 @@ import type { Logger } from '../../engines/contract/index.ts';
 export interface TextSocket {
   /**
    * The messages in order of arrival. The socket is not read while a message is being handled, and every few
-   * milliseconds the next message waits until timers and other sockets had their turn. A binary message has no text.
-   * The iteration ends when the socket closes.
+   * milliseconds the next message waits until timers and other sockets have had their turn. A binary message has no
+   * text. The iteration ends when the socket closes.
    */
   readonly messages: AsyncIterable<SocketMessage>;
   /** Queues the text for sending without waiting; order is preserved. Does nothing after the socket has closed. */
   send(text: string): void;
   /**
-   * Resolves when at most `maxUnsent` bytes are unsent or the socket has closed; 30 s without progress close it with
+   * Resolves when at most `maxUnsent` bytes are unsent or the socket has closed; 30 s without progress closes it with
    * 1013. Await this in long sequences of sends and before reading the next message, so that a client that does not
    * read cannot exhaust memory.
    */

@@ -153,8 +153,8 @@ function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContex
 }
 
 /**
- * Returns the path of the ffmpeg for decoding, and for encoding opus, flac and aac. If undefined, WASM decoders are
- * used, and these three output formats are unavailable.
+ * Returns the path of ffmpeg, which is used for decoding, and for encoding opus, flac and aac. If undefined, WASM
+ * decoders are used, and these three output formats are unavailable.
  */
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
   if (ffmpeg === undefined) return findExecutable('ffmpeg', env.PATH);

@@ -1,5 +1,5 @@
 /**
- * Checks FLEET_ADDRESS and FLEET_LISTEN. Recordings are sent to FLEET_ADDRESS, so plain http requires a private
+ * Checks FLEET_ADDRESS and FLEET_LISTEN. Workers fetch recordings from FLEET_ADDRESS, so plain http requires a private
  * network.
  */
 import { lookup } from 'node:dns/promises';

@@ -72,8 +72,8 @@ export function createAdmissions({ redis, nodes, consumers, secret, timeouts }: 
 
   return {
     /**
-     * Resolves with the priority, from 1; lower priorities are served first. Throws `overloaded` when the caller has
-     * used its share of the queue; rejects when Redis does not respond.
+     * Resolves with the priority, from 1; lower numbers are served first. Throws `overloaded` when the caller has used
+     * its share of the queue; rejects when Redis does not respond.
      */
     async admit(request: AdmissionRequest) {
       const { id, instance, caller, weight } = request;

@@ -35,7 +35,7 @@ export function createAttempts({ instance, workersOf, log }: AttemptsOptions) {
     countReturned(message: Returned) {
       const { code, worker } = message;
       log.info({ instance, code, worker }, 'a worker returned a transcription');
-      const by = worker ?? newId(); // a worker that is stopping has no id, and does not get the call again
+      const by = worker ?? newId(); // a worker that is stopping sends no id, and does not get the call again
       returnedBy = [...returnedBy.filter((other) => other !== by), by];
       if (returnedBy.length === maxAttempts || (worker !== undefined && isReturnedByAll())) throw errorOf(message);
     },

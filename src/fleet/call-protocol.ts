@@ -109,7 +109,7 @@ export function startPulse(
     else if (ticks % 2 === 0) send();
   }, heartbeatMs / 2);
   return {
-    /** Call for anything received from the other end. */
+    /** Call this for anything received from the other end. */
     received: () => void (silent = 0),
     [Symbol.dispose]: () => clearInterval(timer),
   };

@@ -5,12 +5,13 @@ import type { CallFailure, LastMessage, WorkerConnection } from './call-protocol
 
 export interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onProgress'> {
   readonly onQueued: (ahead: number | null) => void;
-  /** Called when a worker starts the call, which may be a further attempt. */
+  /** Called when a worker takes the call, which may be a further attempt. */
   readonly begin: () => void;
 }
 
 /**
- * Resolves with the last message of the worker; undefined if the worker is lost before. An abort closes the connection.
+ * Resolves with the last message of the worker; undefined if the worker is lost before sending it. An abort closes the
+ * connection.
  */
 export async function readToLast(
   { messages, end, cut }: WorkerConnection,

@@ -138,7 +138,7 @@ async function shortText(body: Readable): Promise<string> {
   return text;
 }
 
-/** Returns the owner's problem, so that it is logged, counted and answered as one of this front. */
+/** Returns the owner's problem, so that it is logged, counted and answered like a problem of this front. */
 function problemOf(status: number, text: string, headers: Readonly<Record<string, string>>): Error {
   const { code, detail } = parseObject(text) ?? {};
   const isKnown = typeof code === 'string' && Object.hasOwn(problems, code) && typeof detail === 'string';

@@ -44,8 +44,8 @@ export interface OwnThings {
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
 /**
- * Throws a `SettingsError` for an address that recordings must not be sent to, a port in use, or a Redis that evicts
- * keys. Does not wait for an unreachable Redis.
+ * Throws a `SettingsError` for a plain http address that is not private, a port in use, or a Redis that evicts keys.
+ * Succeeds even if Redis is unreachable.
  */
 export async function openFleet(options: FleetOptions) {
   const { settings, transcribeTimeout, log: parent } = options;
@@ -178,8 +178,8 @@ export async function openFleet(options: FleetOptions) {
 }
 
 /**
- * With any other policy, Redis drops tickets when its memory is full. Skipped if Redis is unreachable or hides its
- * policy.
+ * With any policy other than `noeviction`, Redis drops tickets when its memory is full. Skipped if Redis is unreachable
+ * or hides its policy.
  */
 async function requireNoEviction(redis: Redis): Promise<void> {
   const policy = await redis.evictionPolicy();

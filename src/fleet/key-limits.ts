@@ -1,6 +1,7 @@
 /**
  * The limits of API keys across all fronts, counted in Redis. While Redis is unavailable, each front counts its own
- * requests and allows its share of each limit, at least 1.
+ * requests, and allows its share (at least 1) of the limits per minute and of concurrent requests; daily budgets are
+ * not divided.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../engines/contract/index.ts';

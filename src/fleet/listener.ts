@@ -20,7 +20,7 @@ import type { OpenCall } from './waiting-calls.ts';
 export interface FleetListenerOptions {
   readonly host: string;
   readonly port: number;
-  /** FLEET_ADDRESS, the prefix of every URL that workers sign. */
+  /** FLEET_ADDRESS, the prefix of every URL that other nodes sign. */
   readonly address: string;
   readonly verify: Verify;
   readonly find: (id: string) => OpenCall | undefined;

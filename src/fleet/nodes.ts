@@ -37,7 +37,10 @@ export type Nodes = ReturnType<typeof createNodes>;
 
 export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOptions) {
   let nodes: ReadonlyMap<string, Announcement> = new Map();
-  /** A clock in milliseconds that stops while Redis is unavailable or read-only, because announcements then expire. */
+  /**
+   * A clock in milliseconds that stops while Redis is unavailable or accepts no writes, because announcements then
+   * expire.
+   */
   let readMs = 0;
   let lastRead = performance.now();
   /** When a worker was last seen, by instance, on the clock of `readMs`. */
@@ -84,7 +87,7 @@ export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOpt
 
   const knownAddress = (tag: string) => [...nodes.values()].find(({ tags }) => tags?.includes(tag))?.address;
 
-  /** Failures are logged at debug, because redis.ts logs outages. */
+  /** Failures are logged at debug level, because redis.ts logs outages. */
   const every = (ms: number, work: () => Promise<void>) =>
     setInterval(() => {
       if (redis.isReady)

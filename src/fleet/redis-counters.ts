@@ -36,7 +36,10 @@ export function createKeyCounters({ client, prefix, ask, evaluate }: KeyCounters
       const { consumedPoints, msBeforeNext } = await ask(() => minutes.consume(key));
       return { used: consumedPoints, endsInMs: msBeforeNext };
     },
-    /** Takes a slot for `ms` unless the key has `most` already. `used`: the number of slots taken afterwards. */
+    /**
+     * Takes a slot for `ms` milliseconds unless the key already has `most`. `used`: the number of slots taken
+     * afterwards.
+     */
     async takeSlot(key: string, id: string, most: number, ms: number) {
       const [taken, used = 0] = await evaluate(slotsScript, [slotsKey(key)], ms, most, id);
       return { taken: taken === 1, used };

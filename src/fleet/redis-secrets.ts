@@ -1,6 +1,6 @@
 /**
- * Client secrets that every front accepts. Redis has only their hashes: what belongs to a secret is encrypted with it, so
- * that Redis can neither read it nor forge one.
+ * Client secrets that every front accepts. Redis has only their hashes: what belongs to a secret is encrypted with a
+ * key derived from it and FLEET_SECRET, so that Redis can neither read it nor forge one.
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto';
 import { ProblemError } from '../contract/problems.ts';

@@ -34,7 +34,7 @@ export interface OpenCallKey {
   readonly caller: string;
 }
 
-/** Numbers of open calls of the instance, including this one. */
+/** Numbers of open calls of the instance, of those by the same caller, and of callers; each includes this call. */
 export interface OpenCallCounts {
   readonly calls: number;
   readonly ofCaller: number;
@@ -274,7 +274,7 @@ function loggable(error: unknown): Error {
   return Object.assign(new Error(message), { name }, code !== undefined && { code });
 }
 
-/** Whether the error is a reply of Redis, which means that Redis is reachable. */
+/** Whether the error is a reply from Redis, which means that Redis is reachable. */
 export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }

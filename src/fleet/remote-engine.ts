@@ -71,7 +71,7 @@ export function wrapAsRemote(
   return { engine: moved, availabilityOf };
 }
 
-/** Whether workers run the instance: it is in FLEET_ENGINES, or by default, all of its models are local. */
+/** Whether workers run the instance: it is in FLEET_ENGINES or, by default, all of its models are local. */
 export function runsOnWorkers(
   { name, published: { entries } }: Pick<Instance<'transcription'>, 'name' | 'published'>,
   named: readonly string[] | undefined,

@@ -1,7 +1,7 @@
 /**
- * Signatures of requests between nodes: an HMAC of the method, the URL with its host, the API key of a forwarded
- * request, the minute and a single-use nonce, so that a captured request cannot be replayed. Bodies are not signed,
- * because no fleet request has a body that matters before its connection is open.
+ * Signatures of requests between nodes: an HMAC of the method, the URL with its host, the name of the API key of a
+ * forwarded request, the minute and a single-use nonce, so that a captured request cannot be replayed. Bodies are not
+ * signed, because no fleet request has a body that matters before its connection is open.
  */
 import { randomBytes } from 'node:crypto';
 import { isEqual, macFor } from './ticket.ts';
@@ -30,7 +30,7 @@ export function sign(secret: string, request: SignedRequest, now: number): strin
 
 /**
  * `signedAt`: the signature is from a node of this fleet whose clock differs by more than two minutes; the node's time
- * in milliseconds since the epoch, rounded to the minute.
+ * in milliseconds since the epoch, rounded down to the minute.
  */
 export type SignatureCheck = 'valid' | 'invalid' | { readonly signedAt: number };
 

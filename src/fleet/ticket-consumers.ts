@@ -110,7 +110,7 @@ export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, lo
     waitingOf: (instance: string) => queues.get(instance)?.waiting ?? defaultWaiting,
     add: (instance: ServingInstance) => void instances.set(instance.name, instance),
     engineOf: (instance: string) => instances.get(instance)?.engine,
-    /** The instances that this node currently takes tickets for. */
+    /** The instances that this node takes tickets for; a paused one has 0 slots. */
     capacities(): Readonly<Record<string, Capacity>> {
       const capacities = [...workers.keys()].map((instance) => {
         const last = durationsOf(instance);

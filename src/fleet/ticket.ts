@@ -13,7 +13,7 @@ export const version = 1;
 
 export interface Ticket {
   readonly v: number;
-  /** Address of the call at its front. The address is secret, because anyone who knows it can take the call. */
+  /** Address of the call at its front. The address is secret, because any node that knows it can take the call. */
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;

@@ -18,7 +18,7 @@ export interface OpenCall {
   /** Whether a worker has taken the call. */
   readonly isTaken: boolean;
   readonly take: (connection: WorkerConnection) => void;
-  /** Call when a worker had the ticket, but its signature was rejected because the clocks differ. */
+  /** Call this when a worker had the ticket, but its signature was rejected because the clocks differ. */
   readonly refuse: () => void;
 }
 
@@ -72,7 +72,7 @@ interface WaitingCall extends CallRequest {
 
 const notEnqueued: CallState = { is: 'not-enqueued' };
 
-/** A worker that has not opened a connection after this many checks has died, or cannot reach this front. */
+/** A worker that has not opened a connection after more checks than this has died, or cannot reach this front. */
 const maxChecksWithWorker = 4;
 
 export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, timeouts }: WaitingCallsOptions) {

@@ -22,7 +22,7 @@ export interface Services {
   readonly clips: Clips;
   /** Transcription jobs for long recordings. */
   readonly jobs: Jobs;
-  /** Assets available for this machine. */
+  /** The assets that can be installed on this machine. */
   readonly preparations: Preparations;
   readonly refusePreparing: RefusePreparing;
   /** Decodes a recording for work that the service itself does with it. */

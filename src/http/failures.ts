@@ -60,7 +60,7 @@ const expected: ReadonlySet<ProblemCode> = new Set(['no-engine', 'model-unavaila
 
 /**
  * Server errors are logged with their cause, except a probe that answers "not ready". Client errors without a cause are
- * logged by code only, at debug: details quote what the client sent.
+ * logged by code only, at debug level: details quote what the client sent.
  */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
   const { id, log, record } = request;
@@ -78,7 +78,7 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
 }
 
 /**
- * An error that reaches Koa is a bug of the service or a broken connection. A bug is answered with a problem unless a
+ * An error that reaches Koa is a bug in the service or a broken connection. A bug is answered with a problem unless a
  * response has already begun.
  */
 export function answerDefect(error: unknown, res: ServerResponse, request: IncomingRequest): void {

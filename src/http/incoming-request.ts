@@ -71,7 +71,8 @@ export interface RequestRecord {
   path: string;
   operation?: string;
   /**
-   * True for the page's static files and for requests that another front logs. Such requests are logged only at debug.
+   * True for the page's files other than HTML, and for requests that another front logs. Such requests are logged only
+   * at debug level.
    */
   isMinor?: boolean;
   /** The name of the API key. */

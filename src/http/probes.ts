@@ -1,6 +1,6 @@
 /**
  * Liveness and readiness probes: called every few seconds, without a key and with any Host header, and logged only at
- * debug.
+ * debug level.
  */
 import { ProblemError } from '../contract/problems.ts';
 

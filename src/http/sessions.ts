@@ -1,5 +1,6 @@
 /**
- * The open WebSocket sessions: their places, which callers share fairly, and the number of turns for log and metrics.
+ * The open WebSocket sessions: their places, which callers share fairly, and the number of turns for the log and the
+ * metrics.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { onAbort } from '../../lib/abort.ts';
@@ -41,7 +42,7 @@ interface OpenSession {
   readonly startedAt: number;
   readonly taken: AbortController;
   readonly ended: PromiseWithResolvers<undefined>;
-  /** Undefined until the session has begun. */
+  /** Undefined until the session first reports it. */
   state?: SessionState;
 }
 
@@ -56,7 +57,7 @@ const unknownSeconds = 60;
 
 interface TakenPlace {
   readonly place: SessionPlace;
-  /** The id of the session's model; undefined until the session has begun. */
+  /** The id of the session's model; undefined until the session first reports it. */
   readonly model: () => string | undefined;
   /** Aborts with a `PlaceTaken`. */
   readonly taken: AbortSignal;
@@ -79,7 +80,10 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
     return replaced;
   }
 
-  /** Frees the place of the newest idle session of the caller with the most sessions, or throws `overloaded`. */
+  /**
+   * Frees the place of the newest idle session of the caller with the most sessions relative to its weight, or throws
+   * `overloaded`.
+   */
   function makeRoomFor(caller: string, weight: number): void {
     const counts = new Map<string, number>();
     const countOf = (name: string) => counts.get(name) ?? 0;
@@ -109,7 +113,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
     count: () => open.size,
     /**
      * Ends the existing session of a client secret, because each secret may have only one. Resolves when that session
-     * has released its place.
+     * has released its place, or after a second.
      */
     async replace({ secret }: SessionAccess): Promise<void> {
       const replaced = takeFrom(secret);

@@ -1,6 +1,6 @@
 /**
  * The jobs database has one row per job and one per transcribed part. A job exists while it has a row. The database
- * stays locked until it is closed or its process ends, so that one service owns the jobs of a DATA_DIR.
+ * stays locked until it is closed or its process ends, so that only one service owns the jobs of a DATA_DIR.
  */
 import { closeSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';

@@ -36,8 +36,8 @@ export async function endOfPart(startMs: number, { wavPaths, durationMs, maxSeco
 }
 
 /**
- * Returns the part in the form for an engine: a slice of the decoded recording, or a file in `directory` if the engine
- * might read beyond the slice.
+ * Returns the part in the form that an engine expects: a slice of the decoded recording, or a file in `directory` if
+ * the engine might read beyond the slice.
  */
 export async function recordingOf(
   part: WavSlice,

@@ -68,7 +68,7 @@ const holder = Symbol('jobs');
 interface StoredJob {
   readonly job: Job;
   readonly account: SharedAccount;
-  /** Absent while the job is waiting. */
+  /** Absent unless the job is running. */
   working?: { readonly link: LinkedSignal; readonly done: Promise<void> };
   expiry?: NodeJS.Timeout;
 }
@@ -150,7 +150,7 @@ export class JobStore implements AsyncDisposable {
   }
 
   /**
-   * Opens the folder of an upload, and reserves `declared` bytes. Throws the errors of `requirePlace`, and
+   * Opens the folder of an upload, and reserves `declared` bytes. Throws `concurrency-limited`, `overloaded` and
    * `storage-full`.
    */
   async openUpload(declared: number | undefined): Promise<Upload> {
@@ -328,7 +328,7 @@ export class JobStore implements AsyncDisposable {
 
   /**
    * Gives up a database that was removed at run time; its jobs no longer exist. The next request creates a new
-   * database, which sets the recordings aside.
+   * database, and sets the recordings aside.
    */
   #giveUpIfLost(): boolean {
     const database = this.#database;

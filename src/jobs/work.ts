@@ -99,7 +99,9 @@ async function decodeAll(work: Work, directory: AccountedDirectory, step: Retryi
   return await decodeChannels(decodeOne, work.signal);
 }
 
-/** Throws `recording-undecodable` if decoding fails or if the uploaded file was removed or replaced. */
+/**
+ * Throws `recording-undecodable` if the recording cannot be decoded, or if the uploaded file was removed or replaced.
+ */
 async function decode(
   work: Work,
   { path, account }: AccountedDirectory,

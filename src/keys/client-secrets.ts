@@ -22,7 +22,7 @@ export interface StoredSecret {
 export interface SecretStore {
   /** Adds a secret. Resolves with false if the key already has `most` valid secrets. */
   add(token: string, secret: StoredSecret, most: number): Promise<boolean>;
-  /** Resolves with undefined for an unknown or expired secret. */
+  /** Resolves with undefined for an unknown secret; an expired one may still be found. */
   find(token: string): Promise<StoredSecret | undefined>;
 }
 
@@ -52,8 +52,8 @@ export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'key
       throw new ProblemError('rate-limited', `The API key has ${String(maxSecrets)} client secrets; let some expire.`);
     },
     /**
-     * Resolves with undefined for other tokens, and for secrets that are unknown, expired, or whose token is no longer
-     * valid.
+     * Resolves with undefined for other tokens, and for secrets that are unknown or expired, or whose token is no
+     * longer valid.
      */
     async find(token: string): Promise<SessionAccess | undefined> {
       const secret = token.startsWith(prefix) ? await store.find(token) : undefined;

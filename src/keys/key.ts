@@ -23,7 +23,10 @@ const anything = () => true;
 export const operationsByNameOnly: readonly string[] = ['startPreparation', 'stopPreparation'] satisfies OperationId[];
 const byDefault = (operationId: string) => !operationsByNameOnly.includes(operationId);
 
-/** Returns whether an operation is listed. Permission to start preparations includes permission to stop them. */
+/**
+ * Returns a function that tests whether an operation is listed. Permission to start preparations includes permission to
+ * stop them.
+ */
 function listed(operations: readonly string[]): Key['mayCall'] {
   const all = operations.includes('startPreparation') ? [...operations, 'stopPreparation'] : operations;
   return (operationId) => all.includes(operationId);

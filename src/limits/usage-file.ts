@@ -21,7 +21,7 @@ export interface UsageFileOptions {
 }
 
 /**
- * Opens budgets that are written to the file every 10 s if they have changed, and on dispose. If the file cannot be
+ * Opens budgets that are written to the file every 10 s if they have changed, and on disposal. If the file cannot be
  * read, logs the error, renames the file, and starts the counters from zero.
  */
 export async function openBudgets({ path, log, everyMs = writeEveryMs }: UsageFileOptions) {

@@ -74,7 +74,7 @@ export interface FleetState {
   /** Whether Redis responds and accepts writes. */
   readonly isRedisUp: boolean;
   readonly engines: readonly FleetEngineState[];
-  /** Number of nodes. Undefined while Redis is unavailable or accepts no writes, and for a moment afterwards. */
+  /** Number of nodes. Undefined while Redis is unavailable or accepts no writes, and for a moment afterward. */
   readonly nodes: { readonly fronts: number; readonly workers: number } | undefined;
 }
 

@@ -13,7 +13,7 @@ interface MetricRow {
   readonly buckets?: readonly number[];
 }
 
-/** Buckets up to 600 s, the least timeout of TRANSCRIBE_TIMEOUT=auto. */
+/** Buckets up to 600 s, the shortest timeout with TRANSCRIBE_TIMEOUT=auto. */
 const requestSeconds = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 600,
 ] as const;

@@ -120,7 +120,7 @@ export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | n
   return !mayHaveIt && voiceAliases.includes(named) ? undefined : named;
 }
 
-/** Returns the header `X-Parlance-Model`: the id of the entry in use, encoded as ASCII. */
+/** Returns the header `X-Parlance-Model`: the id of the entry in use, percent-encoded. */
 export function modelHeader({ id }: ServedModel): { 'X-Parlance-Model': string } {
   return { 'X-Parlance-Model': encodeURI(id) };
 }

@@ -55,7 +55,8 @@ function toMessage(given: GivenMessage, at: string): Message {
 }
 
 /**
- * Returns the error for `functions`, the old name of tools. Some apps still send it but have a setting to use tools.
+ * Returns the error for `functions` and related fields, which tools have replaced. Some apps still send them but have a
+ * setting to use tools.
  */
 export function legacy(field: string): Error {
   return unsupportedParameter(field, 'is not supported: send functions as tools (turn on "use tools" in your app)');

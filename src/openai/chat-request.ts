@@ -13,7 +13,7 @@ type Request = Schemas['ChatCompletionRequest'];
 
 export interface PlannedChat {
   readonly call: Omit<ChatCall, 'model'>;
-  /** True if the caller sends its own tools. The service's tools are then not offered. */
+  /** True if the request has tools of the caller, or calls of them. The service's tools are then not offered. */
   readonly isCallersLoop: boolean;
   /** Request fields that have no effect. */
   readonly ignored: readonly string[];

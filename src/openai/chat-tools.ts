@@ -11,7 +11,10 @@ export interface CallerTools {
   readonly toolChoice?: ToolChoice;
 }
 
-/** Returns an empty object without tools. Throws for tools that are not functions, and for an invalid `tool_choice`. */
+/**
+ * Returns an empty object if the request has no tools. Throws for tools that are not functions, and for an invalid
+ * `tool_choice`.
+ */
 export function toTools({ tools: given, tool_choice: choice }: Request): CallerTools {
   if (given == null || given.length === 0) {
     if (choice == null || choice === 'auto' || choice === 'none') return {};

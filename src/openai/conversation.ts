@@ -13,8 +13,8 @@ interface OpenCall {
 }
 
 /**
- * Joins each call to the preceding message. Every call must have exactly one output before the next message. Ids may
- * repeat.
+ * Joins each call to the preceding assistant message. Every call must have exactly one output before the next message.
+ * Ids may repeat.
  */
 export function createConversation() {
   const messages: Message[] = [];

@@ -16,7 +16,7 @@ class NamedError extends ProblemError {
   }
 }
 
-/** The error for a known kind of value that no model supports, such as an image in a message. */
+/** The error for a known kind of value that is not supported, such as an image that is not a data URL. */
 export class UnsupportedValue extends NamedError {
   constructor(pointer: string, rule: string) {
     super('parameter-not-supported', 'unsupported_value', pointer, rule);
@@ -59,7 +59,7 @@ export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed
   };
 }
 
-/** Returns the body of the answer, which is also the last event of a failed stream. */
+/** Returns the body of the answer, which, except in the Responses API, is also the last event of a failed stream. */
 export function toErrorResponse(
   { body: { code, detail, errors = [] } }: Pick<ProblemAnswer, 'body'>,
   reason: unknown,

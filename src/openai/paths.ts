@@ -16,7 +16,7 @@ export function isSocketTarget(target: string): boolean {
 
 /**
  * Collapses repeated slashes, removes a trailing slash and encodes an id that contains slashes as one segment. Throws
- * `not-found` for a doubled `/v1`.
+ * `not-found` for a doubled `/v1`, and for known paths that are not offered.
  */
 export function readOpenAIPath(path: string): string {
   const clean = path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');

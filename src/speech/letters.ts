@@ -24,7 +24,7 @@ export function composed(text: string): string {
 const styled =
   /[[\u2100-\u214f\uf900-\ufdff\ufe70-\ufefe\uff10-\uffef\u{1d400}-\u{1d7ff}\u{1ee00}-\u{1eeff}\u{1fbf0}-\u{1fbf9}]&&[[\p{L}\p{Nd}]--\p{Emoji}]]+|[\u2160-\u217f\u24b6-\u24e9\u{1f130}-\u{1f149}](?!\ufe0f)|\u3000/gv;
 
-/** A single such letter is an exponent or a phonetic symbol; several form a word or an ending, as in "1ˢᵗ". */
+/** A single raised letter is an exponent or a phonetic symbol; several form a word or an ending, as in "1ˢᵗ". */
 const raised = /[\u02b0-\u02b8\u02e1-\u02e3\u1d2c-\u1d61\u1d9b-\u1dbf\u2071\u207f\u2090-\u209c]{2,}/g;
 
 export function plainLetters(text: string): string {

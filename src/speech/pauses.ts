@@ -57,7 +57,7 @@ function endOf(words: string): string {
     .replace(/[\p{Pe}\p{Pf}"'*_]+$/u, '');
 }
 
-/** Thai and related scripts have no full stops. */
+/** Sentences in these scripts do not end with full stops. */
 const withoutStops = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]\p{M}*$/u;
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}ー]$/u;
 

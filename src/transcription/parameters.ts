@@ -1,7 +1,7 @@
 /**
  * The table of transcription parameters other than the recording and the model, with one row for each field of the
- * engine's call and for each task of the service itself. The APIs use it to read their fields, `fit` applies it to a
- * model, and the conformance kit and the docs list it.
+ * engine's call and for each parameter that the service itself handles. The APIs use it to read their fields, `fit`
+ * applies it to a model, and the conformance kit and the docs list it.
  */
 import type { Feature, TimestampKind, TranscriptionCall } from '../../engines/contract/index.ts';
 import { toLanguage } from '../../lib/languages.ts';

@@ -2,7 +2,7 @@
 import { separatorOf } from '../../lib/join-texts.ts';
 import type { TimedText } from '../../engines/contract/index.ts';
 
-/** Providers omit punctuation from words, so the next part may begin this many characters after the last one. */
+/** Providers omit punctuation from words, so the next part may begin up to this many characters after the last one. */
 const reach = 32;
 
 /**

@@ -143,7 +143,7 @@ interface Reports extends AsyncIterable<Report, undefined> {
 
 /**
  * Maximum number of UTF-16 code units in segments that are waiting for the reader, including an allowance per segment.
- * The largest recording that fits 25 MB (ten hours of speech at 6 kbit/s) has 600,000 characters, so only a broken
+ * The largest recording that fits in 25 MB (ten hours of speech at 6 kbit/s) has 600,000 characters, so only a broken
  * engine reaches the limit.
  */
 const maxWaiting = 16_777_216;

@@ -4,7 +4,10 @@ import { abortable } from '../../../lib/abort.ts';
 import { hasCallerTools, runLoop, type Loop } from './loop.ts';
 
 export interface ToolOffer {
-  /** The tools that the model may call: those of the caller, else those of the service. */
+  /**
+   * The tools that the model may call: those of the caller; if there are none, those of the service, unless the
+   * messages contain calls of the caller's tools.
+   */
   readonly tools: readonly (Tool | CallerTool)[];
   /** True if the tools are the caller's. */
   readonly returnsCalls: boolean;

@@ -18,7 +18,7 @@ export interface StreamEvent {
 }
 
 export interface StreamLimits {
-  /** Maximum size of the body. */
+  /** Maximum size of the body in bytes. */
   readonly bytes: number;
   /** Idle timeout between two chunks, in milliseconds. */
   readonly idleMs: number;
@@ -33,13 +33,16 @@ export interface StreamLimits {
  * streams.
  */
 const trailerMs = 2_000;
-/** How long to wait for the end of a complete stream: only a connection that was read to its end can be reused. */
+/**
+ * How long to wait for the end of a complete stream: a connection can be reused only if the body has been read to its
+ * end.
+ */
 const drainMs = 100;
 
 /**
- * Yields events in batches, one batch per chunk. An event at the end counts if its JSON is whole, even without the blank
- * line that ends events. Throws `provider-timeout` when the stream is idle, and `provider-bad-response` when the body is
- * too large or ends early. Always closes the body.
+ * Yields events in batches, one batch per chunk. An event at the end counts if its JSON is whole, even without the
+ * blank line that ends events. Unless `isEnough`, throws `provider-timeout` when the stream is idle, and
+ * `provider-bad-response` when the body is too large or the connection breaks. Always closes the body.
  */
 export async function* readEvents(
   body: Readable,

@@ -7,7 +7,7 @@ export class RoundText {
   /** Lists of pieces instead of strings: each `+=` would keep an object in memory. */
   #content: string[] = [];
   readonly #reasoning: string[] = [];
-  /** True if the provider sends the reasoning separately: thoughts in the content repeat it. */
+  /** True if the provider sends the reasoning separately, so that thoughts in the content only repeat it. */
   #isTwice = false;
 
   /**

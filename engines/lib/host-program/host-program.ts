@@ -16,7 +16,7 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
-/** True if the program handles texts of callers. */
+/** True once the program handles the texts of callers. */
 let isServing = false;
 
 // By default, Node.js prints the message and the source line of an uncaught exception. In a library, they may repeat

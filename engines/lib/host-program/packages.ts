@@ -1,4 +1,4 @@
-/** npm packages that are too large to be dependencies: locked, and installed when the operator asks for them. */
+/** npm packages that are too large to be dependencies: locked, and installed as assets. */
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import { errnoOf } from '../../../lib/errors.ts';
 export type RuntimePackages = Pick<PackagesAsset, 'manifest' | 'files'>;
 
 export interface Runtime extends Pick<PackagesAsset, 'kind' | 'name' | 'version' | 'manifest' | 'files' | 'directory'> {
-  /** `node_modules/NAME` and its version, as locked. */
+  /** The locked version of each package, by its path (`node_modules/NAME`). */
   readonly locked: Readonly<Record<string, { readonly version?: string }>>;
 }
 
@@ -28,7 +28,7 @@ export function openRuntime(packages: RuntimePackages, { dataDir }: Pick<EngineC
 
 /**
  * Returns the directory with `node_modules`: next to this package, where `import` would find it, or else the directory
- * in which the service installs it.
+ * in which the service installs it. Returns undefined if neither has all files.
  */
 export function findRuntime(runtime: Runtime): string | undefined {
   const beside = ancestorsOf(runtime.manifest).filter((path) => isLockedVersion(runtime, path));

@@ -10,7 +10,7 @@ const version = /\/v\d/;
 export interface BaseUrlFix {
   /** The change to make to the URL, such as "add /v1 to the end of". */
   readonly change: string;
-  /** False if there are APIs without a version. */
+  /** False if the URL may be right as it is, because some APIs have no version. */
   readonly isCertain: boolean;
 }
 

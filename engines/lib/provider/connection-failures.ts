@@ -6,7 +6,7 @@ import { schemeError } from './failures.ts';
 /** Error codes for a malformed HTTP response, headers that exceed the limit, and lengths that contradict each other. */
 const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES|ERR_TOO_MANY_INFORMATIONAL$)/;
 
-/** Messages of undici for a 100 or a 101 that was not requested. They have the error code of a broken connection. */
+/** Messages of undici for a 100 or a 101 that was not requested. These errors have the code of a broken connection. */
 const unexpected = /^bad (response|upgrade)$/;
 
 function isUnreadable(error: unknown): boolean {

@@ -43,7 +43,7 @@ export function describeFailure(finding: Finding, error: unknown): Finding {
   return { ...finding, ok: false, detail: `${finding.detail}: ${message} ${forOperator}`.trimEnd() };
 }
 
-/** Resolves with the list of models as text, or with undefined if the provider has none. */
+/** Resolves with the list of models as text, or with undefined if the provider has none, or none for this key. */
 export async function askForList(provider: Provider, endpoint?: string): Promise<string | undefined> {
   let status = 0;
   const explain = (refusal: { status: number }) => ((status = refusal.status), undefined);

@@ -12,7 +12,7 @@ import type { Provider } from './provider.ts';
 
 type ModelLocality = Pick<ModelEntry, 'local' | 'mayBeLocal'>;
 
-/** `listed`: what the provider says about the model; undefined while that is unknown. */
+/** `listed`: whether the model is local according to the provider; undefined while that is unknown. */
 export function placeOf({ local, baseUrl }: ProviderOptions, listed: boolean | undefined): ModelLocality {
   if (local !== undefined) return { local };
   if (!isLoopback(new URL(baseUrl).hostname)) return { local: false };
@@ -24,7 +24,7 @@ export interface Locality {
   of(remoteId: string): ModelLocality;
   /**
    * Asks the provider. Rejects if the answer is inconclusive, or with the signal's reason. Undefined if the settings
-   * decide.
+   * decide, or if a key is needed but not set.
    */
   readonly ask: ((signal: AbortSignal) => Promise<void>) | undefined;
 }

@@ -24,7 +24,7 @@ interface ProviderModelsOptions {
   /** Fetches the data that the entries depend on. Absent if they depend on none. */
   readonly fetch?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onFailure: (error: unknown) => void;
-  /** Why the models are not known. */
+  /** Returns why the models are not known; undefined if they are. */
   readonly failure?: () => EngineError | undefined;
 }
 

@@ -46,10 +46,7 @@ export interface Provider extends AsyncDisposable {
   readonly redact: (text: string) => string;
   /** Describes an unusable response for the log: without its content, unless that is an error. */
   readonly outline: (text: string) => string;
-  /**
-   * Returns a sentence that explains how to fix the base URL, if a request to `path` should have been answered
-   * differently.
-   */
+  /** Returns a sentence that explains how to fix the base URL for requests to `path`; undefined if it looks right. */
   readonly baseUrlHint: (path: string) => string | undefined;
 }
 

@@ -18,7 +18,7 @@ const errorFields: ReadonlySet<string> = new Set([
 /** Longer texts are not parsed. */
 const maxErrorLength = 65_536;
 
-/** The fields of errors, as JSON; undefined if the text is not JSON. */
+/** Returns the fields of errors, as JSON; undefined if the text is too long or not JSON. */
 function errorFieldsOf(text: string): string | undefined {
   if (text.length > maxErrorLength) return undefined;
   try {
@@ -78,7 +78,10 @@ function isPartOf(url: string, word: string): boolean {
 
 export type Redactor = (text: string) => string;
 
-/** Prepares a provider's text for the log: removes keys and truncates it to `shown` characters. */
+/**
+ * Returns a function that prepares a provider's text for the log: it removes keys and truncates the text to `shown`
+ * characters.
+ */
 export function createRedactor(secrets: readonly string[]): Redactor {
   // In "Bearer abc", only abc is secret: a provider may repeat it with another prefix.
   const known = secrets

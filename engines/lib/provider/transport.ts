@@ -84,7 +84,7 @@ export function tooLarge(limit: number): EngineError {
 const errorTextBytes = 65_536;
 const errorTextMs = 2_000;
 
-/** Reads the body of an error response, at most 64 KiB within 2 s. Never throws. */
+/** Reads the body of an error response until at least 64 KiB have arrived or 2 s have passed. Never throws. */
 export async function readErrorText({ body }: HttpAnswer): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Unusable, explained, rememberFiles, type Judged } from '../model-files.ts';
 import { readOnnxFile, type Metadata } from './onnx-file.ts';
 
-/** The files of a folder. All of them exist, and every model is complete. */
+/** The files of a folder. Every model exists and is complete; the family checks the other files. */
 export interface FolderFiles {
   /** Paths by the names in `Family.files`. */
   readonly paths: Readonly<Record<string, string>>;
-  /** Size of all files together. */
+  /** Total size of the models in bytes. */
   readonly bytes: number;
   /** Metadata of the first file. */
   readonly metadata: Metadata;
@@ -18,11 +18,13 @@ export interface FolderFiles {
 export interface Family<Facts> {
   /** The name of the family in messages. */
   readonly title: string;
-  /** The files of a folder, each with the names that it may have, the preferred one first. The first is a model. */
+  /**
+   * The files of a folder, each with the names that it may have, the preferred one first. The first file is a model.
+   */
   readonly files: Readonly<Record<string, readonly string[]>>;
-  /** Whether the metadata of the first file belong to this family: another family may use the same file names. */
+  /** Whether the metadata of the first file is that of this family: another family may use the same file names. */
   readonly isOwn: (metadata: Metadata) => boolean;
-  /** Checks what would crash the library. Throws as `explained` does. */
+  /** Checks what would crash the library, and returns the facts of the model. Throws as `explained` does. */
   readonly judge: (files: FolderFiles) => Facts;
 }
 

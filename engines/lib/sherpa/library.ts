@@ -1,6 +1,6 @@
 /**
- * Finds sherpa-onnx on this machine (in the settings, next to this package, or installed by the service), and checks it
- * in its own process.
+ * Finds sherpa-onnx on this machine (in the directory that the settings name, next to this package, or installed by the
+ * service), and checks it in a separate process.
  */
 import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../../contract/index.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
@@ -11,11 +11,11 @@ export interface LibraryOptions {
    * The option `runtime`: a directory with `node_modules/sherpa-onnx-node`. Defaults to VOICE_RUNTIME if not specified.
    */
   readonly runtime: string | undefined;
-  /** Id of its asset group: `npm run setup -- ID` installs it. */
+  /** Id of the asset group with the library: `npm run setup -- ID` installs it. */
   readonly part: string;
 }
 
-/** The directory that the settings name. */
+/** Returns the directory that the settings name; undefined if they name none. */
 export function namedRuntime(option: string | undefined, { env }: Pick<EngineContext, 'env'>): string | undefined {
   return option ?? (env.VOICE_RUNTIME === '' ? undefined : env.VOICE_RUNTIME);
 }
@@ -44,7 +44,7 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
     return place === undefined ? undefined : { place, lacking: undefined, stamp: '', ...findBinary(place) };
   }
 
-  /** Returns a sentence about what is missing. Does no I/O. */
+  /** Returns a sentence about what is missing or wrong; undefined if nothing is. Does no I/O. */
   function missing(): string | undefined {
     if (found === undefined) return notFound(named, part);
     if (found.lacking !== undefined) return `${found.lacking}.`;

@@ -51,7 +51,7 @@ function walk(file: number, size: number): Map<string, string> {
   return metadata;
 }
 
-/** Returns the names of the inputs of its graph. Throws `Unusable`. */
+/** Returns the names of the inputs of the graph. Throws `Unusable`. */
 export function readInputs(path: string): string[] {
   return withRegularFile(path, (file, bytes) => {
     const reader = new FieldReader(file);

@@ -5,8 +5,8 @@ import { Unusable } from '../model-files.ts';
 export const ortHeadBytes = 65_536;
 
 /**
- * Throws `Unusable` for a truncated file. ONNX Runtime writes a file backwards and begins with the format version, the
- * first field of the root table, so this text is at the end of the file.
+ * Throws `Unusable` for a truncated file, and for a file in another format. ONNX Runtime writes a file backwards and
+ * begins with the format version, the first field of the root table, so this text is at the end of the file.
  */
 export function checkOrt(head: Buffer, bytes: number): void {
   // The file identifier follows the offset of the root table.

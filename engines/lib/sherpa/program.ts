@@ -40,7 +40,7 @@ export interface Recognized {
 export interface VoiceActivityDetector {
   acceptWaveform(samples: Float32Array): void;
   isEmpty(): boolean;
-  /** `start` counts from the last reset. */
+  /** `start` is in samples since the last reset. */
   front(enableExternalBuffer: boolean): { readonly start: number; readonly samples: Float32Array };
   pop(): void;
   /** Ends the current segment. */

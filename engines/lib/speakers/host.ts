@@ -2,8 +2,8 @@
  * Finds who speaks, with a segmentation and a speaker embedding model. It is a separate program, because sherpa-onnx
  * ends its process on bad files, cannot be canceled, and contains eSpeak NG (GPL-3.0).
  *
- * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and the last one has the distances of
- * the references. The program answers one question at a time.
+ * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and the last one has the distances
+ * of the references. The engine asks one question at a time.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

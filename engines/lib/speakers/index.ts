@@ -1,4 +1,7 @@
-/** Finds the speakers of a recording with sherpa-onnx. It is disabled until both model files are installed. */
+/**
+ * Finds the speakers of a recording with sherpa-onnx. It is disabled until the library and both model files are
+ * installed.
+ */
 import {
   EngineError,
   type AssetGroup,
@@ -50,7 +53,7 @@ function needOf(durationMs: number, fileBytes: number): number {
   return Math.ceil(bytes / (100 * megabyte)) * 100 * megabyte;
 }
 
-/** The longest recording whose memory is within the budget, to the minute. */
+/** Length in milliseconds of the longest recording whose memory is within the budget, to within a minute. */
 function longestWithin(budget: number, fileBytes: number): number {
   let [fits, tooLong] = [0, longestMs];
   while (tooLong - fits > 60_000) {

@@ -9,7 +9,7 @@ import { serveQuestions, type Question } from '../host-program/host-program.ts';
 import { toFloats } from '../../../lib/samples.ts';
 import { loadLibrary, type VoiceActivityDetector } from '../sherpa/program.ts';
 
-/** Its only argument, as JSON. */
+/** The program's only argument, as JSON. */
 export interface HostOptions {
   /** The directory of the package sherpa-onnx-node. */
   readonly library: string;
@@ -23,12 +23,12 @@ export interface HostAnswer {
 }
 
 /**
- * The longest stretch of speech that is kept in memory; a longer one is reported in parts. The library would also cut
- * it after 20 s, and require louder speech from then on.
+ * The longest stretch of speech, in samples, that is kept in memory; a longer one is reported in parts. Otherwise, the
+ * library would cut it after 20 s, and require louder speech from then on.
  */
 const stretch = 10 * sampleRate;
 
-/** Three windows of the model: the library copies the stretch with each call. */
+/** Samples per call: three windows of the model, because the library copies the stretch with each call. */
 const step = 3 * 512;
 
 const { library, model } = JSON.parse(process.argv[2] ?? '') as HostOptions;

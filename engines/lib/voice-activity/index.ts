@@ -28,8 +28,8 @@ export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 const part = 'speech-detection';
 
 /**
- * The group of its assets. Transcription works without them, so they do not count as assets that a configured model
- * needs.
+ * The group of the detector's assets. Transcription works without them, so they do not count as assets that a
+ * configured model needs.
  */
 const group = {
   id: part,
@@ -108,7 +108,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     },
     /** Searches for the library again. */
     look: () => library.look(),
-    /** Loads the detector unless another call would have to wait for that. */
+    /** Starts to load the detector if it is installed and does not have to wait for a busy program. */
     async preload(): Promise<void> {
       (await openHost())?.preload();
     },

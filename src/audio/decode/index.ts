@@ -1,6 +1,6 @@
 /**
  * Decodes recordings to 16 kHz mono PCM: copies recordings that already have this format, and decodes the others with
- * ffmpeg if it is installed, otherwise with WASM decoders.
+ * ffmpeg. Joined recordings, and all others if ffmpeg is not installed, are decoded with WASM decoders.
  */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
@@ -27,7 +27,7 @@ export type Decoder = (
 
 /**
  * Implements `decode` of an engine's context, optionally for one channel. Each call writes a new WAV file next to the
- * recording; both are removed together. A slice is already decoded.
+ * recording, and both are removed together; a slice is already decoded, so nothing is written.
  */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): Decoder {
   return async ({ path, container, slice, channel }, { signal }) => {
@@ -71,7 +71,7 @@ async function decodeJoined(request: DecodeRequest, options: DecodeOptions): Pro
 }
 
 async function decodeWithoutFfmpeg(request: DecodeRequest, options: DecodeOptions): Promise<DecodedRecording> {
-  // Imported lazily, because the decoders are not needed if ffmpeg is installed.
+  // Imported lazily, because the decoders are rarely needed if ffmpeg is installed.
   const { decodeWithWasm } = await import('../wasm/index.ts');
   return decodeWithWasm(request, options);
 }

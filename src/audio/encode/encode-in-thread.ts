@@ -7,8 +7,8 @@ import { openEncoderSession } from './thread-pool.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
 /**
- * At least half a second of speech per block, because each block costs a round trip between threads, a write and a
- * read.
+ * At least half a second of speech per block (at 24 kHz), because each block costs a round trip between threads, a
+ * write and a read.
  */
 const defaultBlock: BlockSize = { min: 12_288, max: 98_304 };
 

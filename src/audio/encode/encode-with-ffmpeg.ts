@@ -52,7 +52,8 @@ async function* bytesOf(
 }
 
 function exitError(format: FfmpegFormat, code: number | null, stderr: string): Error {
-  // ffmpeg may be built without an encoder. Detected on use, because a check at startup would slow down every start.
+  // ffmpeg may be built without an encoder. This is detected on use, because a check at startup would slow down every
+  // start.
   if (stderr.includes(`Unknown encoder '${encoders[format].name}'`)) {
     return new EngineError('format-not-supported', `The ffmpeg on the server does not support ${format}.`);
   }

@@ -15,7 +15,7 @@ export interface EncoderJob {
   readonly sampleRate: number;
 }
 
-/** Messages of a session: the format, then blocks of samples, then the end. */
+/** Messages of a session: the job, then blocks of samples, then `end`. */
 export type EncoderRequest = EncoderJob | Int16Array<ArrayBuffer> | 'end';
 
 /** An error is the last response of a session. */
@@ -31,7 +31,9 @@ interface Encoder {
  */
 const mp3Bitrate = 64;
 
-/** The files are read once. Each session has its own instance, because an ogg encoder leaks 220 KB per use. */
+/**
+ * The WASM files are read once. Each session instantiates its own encoder, because an ogg encoder leaks 220 KB per use.
+ */
 const binaries = { mp3: once(() => read('mp3')), ogg: once(() => read('ogg')) };
 
 parentPort?.on('message', (port: MessagePort) => {

@@ -20,7 +20,7 @@ export interface EncoderOptions {
   /** Path of the ffmpeg program, which opus, flac and aac need; undefined if it is not installed. */
   readonly ffmpeg: string | undefined;
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
-  /** Opens the disk account for one speech, because wav is collected in a file. */
+  /** Opens the disk account for one synthesis, because wav output is collected in a file. */
   readonly openAccount: () => DiskAccount;
 }
 
@@ -53,7 +53,7 @@ function needsFfmpeg(format: SpeechFormat): format is FfmpegFormat {
   return (ffmpegFormats as readonly SpeechFormat[]).includes(format);
 }
 
-/** At least a tenth of a second per block, because voice apps play pcm as it arrives. */
+/** At least a tenth of a second per block (at 24 kHz), because voice apps play pcm as it arrives. */
 const pcmBlock = { min: 2_400, max: 98_304 };
 
 /** Streams raw samples at the rate of the format, as they arrive. */

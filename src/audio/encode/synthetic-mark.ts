@@ -67,7 +67,7 @@ function pageBytes(bytes: Buffer): number {
   return lengthsAt + lengths.length + sum(lengths);
 }
 
-/** The first segment shorter than 255 bytes ends a packet. */
+/** The first segment shorter than 255 bytes ends the packet. */
 function withComment(page: Buffer): Buffer {
   const lengths = page.subarray(lengthsAt, lengthsAt + page.readUInt8(segmentsAt));
   const body = page.subarray(lengthsAt + lengths.length);
@@ -85,7 +85,8 @@ function withComment(page: Buffer): Buffer {
 }
 
 /**
- * The packet contains a 7-byte packet type, the vendor, the number of comments, and the comments (Vorbis I, section
+ * The packet contains a 7-byte common header, the vendor string, the number of comments, and the comments (Vorbis I,
+ * section
  * 5.2).
  */
 function addComment(packet: Buffer): Buffer {

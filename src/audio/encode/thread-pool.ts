@@ -23,7 +23,7 @@ interface Thread {
 
 const threads = new Set<Thread>();
 
-/** The encoder of one speech, in a shared thread. */
+/** The encoder of one synthesis, in a shared thread. */
 export interface EncoderSession {
   readonly worker: Worker;
   /** Port to the encoder; keeps the process alive while a response is pending. */
@@ -59,7 +59,7 @@ function retire(thread: Thread): void {
   void thread.worker.terminate();
 }
 
-/** Returns an idle thread, otherwise a new one, otherwise the thread with the fewest sessions. */
+/** Returns an idle thread, otherwise a new one; at the maximum, the thread with the fewest sessions. */
 function chooseThread(): Thread {
   const [fewest] = [...threads].sort((a, b) => a.sessions - b.sessions);
   return fewest && (fewest.sessions === 0 || threads.size >= maxThreads) ? fewest : startThread();

@@ -8,7 +8,7 @@ import { wavMark } from './synthetic-mark.ts';
 
 export interface WavOptions {
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
-  /** Disk account for one speech. */
+  /** Opens the disk account for one synthesis. */
   readonly openAccount: () => DiskAccount;
   readonly signal: AbortSignal;
 }
@@ -37,9 +37,9 @@ export async function* encodeWav(
 }
 
 /**
- * Combines chunks into batches: programs write a few kilobytes at a time, and one large write costs a thousandth of the
- * equivalent small ones. A batch is valid only until the next one, because allocating new memory for each would trigger
- * a garbage collection every few megabytes.
+ * Combines chunks into batches: programs write a few kilobytes at a time, and one large write costs a thousandth of
+ * what the equivalent small ones cost. A batch is valid only until the next one, because allocating new memory for each
+ * would trigger a garbage collection every few megabytes.
  */
 async function* batched(samples: Pcm['samples']): AsyncGenerator<Uint8Array> {
   const batch = new Uint8Array(chunkBytes);

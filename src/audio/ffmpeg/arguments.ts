@@ -12,8 +12,8 @@ const demuxers: Readonly<Record<Container, string>> = {
 };
 
 /**
- * The ffmpeg decoders for all audio that the accepted containers may hold, except codecs of games and studios. Video
- * decoders are excluded. For raw samples, these are ffmpeg's `pcm_*` decoders.
+ * The ffmpeg decoders for all audio that the accepted containers may hold, except codecs used only in games or studios.
+ * Video decoders are excluded. The `pcm_*` decoders are for raw samples.
  */
 const codecs = [
   ...['opus', 'vorbis', 'aac', 'aac_latm', 'mp3float', 'mp3', 'mp3adufloat', 'mp3on4float', 'mp2float', 'mp2'],
@@ -45,7 +45,7 @@ const codecs = [
   ...['16', '24', '32', '64'].flatMap((bits) => [`pcm_f${bits}le`, `pcm_f${bits}be`]),
 ].join(',');
 
-/** Matroska output keeps the time stamps of the file; raw samples would have none. */
+/** Matroska output keeps the timestamps of the file; raw samples would have none. */
 const toPipe = (channel?: Channel) => ['-af', mixFilters(channel), '-c:a', 'pcm_s16le', '-f', 'matroska', 'pipe:1'];
 
 /**

@@ -8,8 +8,8 @@ import { undecodable } from '../failures.ts';
 const framesAtATime = 1_000;
 
 /**
- * ffmpeg skips any bytes between the frames of an MP3 file, sometimes silently. Throws `recording-undecodable` if they
- * are more than a truncated frame or a tag.
+ * ffmpeg skips any bytes between the frames of an MP3 file, sometimes silently. Throws `recording-undecodable` if these
+ * bytes are more than a truncated frame or a tag.
  */
 export async function checkMp3(path: string, signal: AbortSignal): Promise<void> {
   let frames = 0;

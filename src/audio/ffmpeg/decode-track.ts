@@ -35,7 +35,9 @@ export interface TrackOptions extends FfmpegOptions {
   /** The index of a stream. By default, ffmpeg chooses. */
   readonly track?: number;
   readonly report: FfmpegReport;
-  /** Returns the number of recordings in the file. Throws `recording-undecodable` if it is damaged before its end. */
+  /**
+   * Returns the number of recordings in the file. Throws `recording-undecodable` if the file is damaged before its end.
+   */
   readonly countSections: () => Promise<number>;
 }
 
@@ -44,13 +46,16 @@ export interface DecodedTrack {
   readonly hasSound: boolean;
 }
 
-/** Creates the file `wavPath`, and removes it on failure. Throws `JoinedRecording`. */
+/**
+ * Creates the file `wavPath`, and removes it on failure. Throws `JoinedRecording` if ffmpeg did not read every
+ * recording in the file.
+ */
 export async function decodeTrack(
   ffmpeg: string,
   request: DecodeRequest,
   options: TrackOptions,
 ): Promise<DecodedTrack> {
-  // Open the file before starting the program: Node discards the output of a program that exits before it is read.
+  // Open the file before starting the program: Node discards output that is still unread when a program exits.
   return createWav(request.wavPath, (wav) => decodeInto(wav, ffmpeg, request, options));
 }
 

@@ -1,4 +1,4 @@
-/** Reads the output of ffmpeg, which is Matroska: raw samples would have no time stamps. */
+/** Reads the output of ffmpeg, which is Matroska: raw samples would have no timestamps. */
 import { numberFrom, readHeader } from '../../../lib/recording/webm.ts';
 
 export interface TimedBlock {

@@ -8,7 +8,7 @@ import type { Pcm } from './pcm.ts';
 
 type Blocks = Iterable<Pcm> | AsyncIterable<Pcm>;
 
-/** Yields blocks of at most a few seconds, decoded lazily. */
+/** Returns blocks of at most a few seconds, decoded lazily. */
 export async function decode(path: string, container: Container): Promise<Blocks> {
   switch (container) {
     case 'wav':

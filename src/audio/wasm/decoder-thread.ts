@@ -24,7 +24,7 @@ export interface SpaceRequest {
   readonly needs: number;
 }
 
-/** The decoders report errors only on the console. */
+/** Some decoders report errors only on the console. */
 let lastConsoleMessage = '';
 console.error = console.warn = (...words: unknown[]) => {
   lastConsoleMessage = words.join(' ');

@@ -6,8 +6,8 @@ import { nameOf } from '../container-name.ts';
 import { undecodable } from '../failures.ts';
 
 /**
- * Codec names by the prefix of the codec's id in the container: the type of a sample entry in mp4, the CodecID in
- * Matroska, the first packet in Ogg, and the format code in WAV.
+ * Codec names by the prefix of the codec's id in the container (the type of a sample entry in mp4, the CodecID in
+ * Matroska, the first packet in Ogg), or by the whole format code in WAV.
  */
 const names: Readonly<Partial<Record<Container, readonly (readonly [id: string, name: string])[]>>> = {
   mp4: [

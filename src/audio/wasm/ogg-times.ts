@@ -8,7 +8,7 @@ import type { FileView } from '../../../lib/recording/file-view.ts';
 import { soundPages } from '../../../lib/recording/ogg.ts';
 import type { Track } from './track.ts';
 
-/** Yields the packets with the time stamps of their pages. */
+/** Yields the packets with the timestamps of their pages. */
 export async function* inPages(
   packets: AsyncGenerator<EncodedPacket>,
   track: Track,

@@ -79,7 +79,7 @@ function noTrack(section: Section): EngineError {
   return unsupportedCodecs(path, 'ogg', [...withFile(path, (file) => oggCodecIds(file, section))]);
 }
 
-/** Chooses the first track that has sound, because others may be silent or undecodable. Default tracks come first. */
+/** Chooses the first track that has sound, otherwise the first that can be decoded. Default tracks come first. */
 async function chooseTrack(tracks: readonly InputAudioTrack[], section: Section): Promise<InputAudioTrack> {
   const facts = await Promise.all(
     tracks.map(async (track) => ({
@@ -117,7 +117,7 @@ async function hasSound(audio: InputAudioTrack, section: Section): Promise<boole
   return false;
 }
 
-/** `startsAt` is the earliest time stamp of all tracks, in seconds. */
+/** `startsAt` is the earliest timestamp of all tracks, in seconds. */
 async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt = 0): AsyncGenerator<Pcm> {
   const { path, container, framesAt, end } = section;
   const track = await inspectTrack(audio);

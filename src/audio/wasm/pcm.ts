@@ -7,7 +7,7 @@ export interface Pcm {
   readonly sampleRate: number;
   /** One array per channel, all of the same length. Samples range from -1 to 1. */
   readonly channels: readonly Float32Array[];
-  /** The time stamp, in milliseconds from the beginning of the recording; absent if the audio has none. */
+  /** The timestamp, in milliseconds from the beginning of the recording; absent if the audio has none. */
   readonly startMs?: number;
 }
 

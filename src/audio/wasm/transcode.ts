@@ -14,7 +14,7 @@ import { Timeline } from '../timeline.ts';
 import { decodedOf } from '../wav-file.ts';
 import { WavWriter } from './wav-writer.ts';
 
-/** Disk space is requested in steps of two seconds of audio, the size of the writer's buffer. */
+/** Disk space is requested in steps of about two seconds of audio, the size of the writer's buffer. */
 const stepBytes = 65_536;
 
 export async function transcode(
@@ -53,7 +53,7 @@ function isEmpty({ channels: [first] }: Pcm): boolean {
   return first === undefined || first.length === 0;
 }
 
-/** Inserts silence where the time stamps show a gap. */
+/** Inserts silence where the timestamps show a gap. */
 async function* placed(blocks: AsyncIterable<Pcm>, timeline: Timeline): AsyncGenerator<Pcm> {
   for await (const block of blocks) {
     const { sampleRate, channels, startMs } = block;

@@ -123,7 +123,7 @@ async function measureRecognizer(model: string, bench: Bench): Promise<void> {
   rows.push({ model, kind: 'transcription', result });
 }
 
-/** Throws a `UsageError`. */
+/** Throws a `UsageError` or the signal's reason. */
 async function decodeFile(file: string, { settings, directory, signal }: Bench): Promise<Decoded> {
   const path = resolve(file);
   try {

@@ -75,7 +75,7 @@ export async function measure(work: Work, context: BenchContext): Promise<Measur
   }
 }
 
-/** Returns undefined for a model without a resident program. */
+/** Both values are undefined for a model without a resident program. */
 function loadOf({ residents }: OpenEngines): Pick<Measured, 'loadSeconds' | 'memoryBytes'> {
   const loaded = residents.facts().filter(({ isLoaded }) => isLoaded);
   if (loaded.length === 0) return { loadSeconds: undefined, memoryBytes: undefined };

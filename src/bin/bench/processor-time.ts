@@ -3,7 +3,7 @@ import { ifReadable, processIds } from '../../conformance/processes.ts';
 
 const ticksPerSecond = 100;
 
-/** Returns the processor time of this process and its child processes from proc(5); NaN on systems without /proc. */
+/** Returns the processor time of this process and all its descendants from proc(5); NaN on systems without /proc. */
 export function processorSeconds(): number {
   const all = processIds().flatMap((pid) => ifReadable(() => read(pid)) ?? []);
   const family = all.filter(({ pid }) => pid === process.pid);

@@ -16,7 +16,7 @@ export interface InstallRequest {
   readonly id?: string | undefined;
   /** Ids of additional groups, used only without `id`. */
   readonly also?: readonly string[];
-  /** True with TRANSCRIBE_SETUP=off. */
+  /** True with TRANSCRIBE_SETUP=off or TRANSCRIBE_ENABLED=false. */
   readonly withoutTranscription?: boolean;
   /** True if the operator requested the groups explicitly. Their optional assets are then installed as well. */
   readonly isExplicit?: boolean;

@@ -51,7 +51,7 @@ export type RetryPolicy = Readonly<typeof defaultRetry>;
 /**
  * Downloads a file over an unreliable connection: resumes where an earlier attempt or an earlier process stopped, and
  * renames the file into place when its digest is correct. Resolves with false, without a request, if the file already
- * exists. Only one download runs per target; concurrent calls wait for it.
+ * exists with this digest. Only one download runs per target; concurrent calls wait for it.
  *
  * Rejects with an error that states the problem, or with the signal's reason. `<to>.part` is then kept for the next
  * attempt if it can be resumed.
@@ -66,7 +66,7 @@ export async function download(wanted: Download): Promise<boolean> {
   return true;
 }
 
-/** Retries until the partial file has the expected digest. */
+/** Retries until the partial file has the expected digest, or too many attempts have failed. */
 async function completePart(wanted: Download): Promise<void> {
   const { idleMs, attempts, firstDelayMs, maxDelayMs } = wanted.retry ?? defaultRetry;
   let etag: string | undefined;

@@ -12,7 +12,7 @@ export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings
   readonly purpose: string;
   readonly capability: Capability;
   readonly configured: boolean;
-  /** True if another group that the settings require contains all of its assets. */
+  /** True if another group that the settings require contains all assets of this group. */
   readonly isIncluded: boolean;
   /** Size of the download; null if unknown. */
   readonly bytes: number | null;
@@ -33,7 +33,7 @@ export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings
   readonly serves: string | null;
 }
 
-/** The current state of an asset. `reason` is a sentence. */
+/** The current state of an asset. `reason` is a sentence, except that in `preparing` it only states the work. */
 export interface AssetStatus {
   readonly asset: Asset;
   readonly state: AssetState;

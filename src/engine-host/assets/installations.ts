@@ -7,7 +7,7 @@ import { doingOf, install, type InstallStep } from './install.ts';
 
 export interface InstallEvents {
   readonly signal: AbortSignal;
-  /** Called once work on all missing assets has begun and their states are `preparing`. */
+  /** Called once all missing assets are being installed or are queued, and their states are `preparing`. */
   readonly onBegun?: (() => void) | undefined;
   readonly onStep?: (asset: string, step: InstallStep) => void;
   readonly onDone?: (asset: string) => void;

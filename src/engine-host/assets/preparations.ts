@@ -84,7 +84,7 @@ export class Preparations implements AsyncDisposable {
     throw new ProblemError('preparation-not-found', `No preparation "${id}"; GET /preparations lists them.`);
   }
 
-  /** Neither of the returned promises rejects. */
+  /** The returned promise never rejects. */
   #install(id: string): Started {
     const begun = Promise.withResolvers<undefined>();
     const done = this.#installAll(id, () => begun.resolve(undefined));

@@ -62,7 +62,7 @@ async function factsOf(path: string) {
   }
 }
 
-/** Resolves with the number of bytes of the missing files. */
+/** Resolves with the number of missing bytes; partial downloads are subtracted. */
 export async function bytesMissing(files: readonly Pick<AssetFile, 'path' | 'bytes'>[]): Promise<number> {
   const missing = files.map(async ({ path, bytes }) => {
     if (await factsOf(path)) return 0;

@@ -157,7 +157,7 @@ export function checkSpans(value: unknown, durationMs: number): readonly Span[] 
   });
 }
 
-/** Shortens spans that extend past the end. */
+/** Shortens spans that extend past the end, and drops those that are then empty. */
 export function checkSpeakers(value: unknown, durationMs: number): FoundSpeakers {
   const { spans, distances } = objectOf(value, 'the result of `speakers.find()`');
   must(Array.isArray(spans) && spans.length <= maxTimes, 'the spans of speakers are not an array');

@@ -26,7 +26,7 @@ export function callFailure(thrown: unknown, instance: string, signal?: AbortSig
   });
 }
 
-/** Failures that probably changed the availability of the model. */
+/** Failures that suggest that the availability of the model has changed. */
 const changing: ReadonlySet<string> = new Set<EngineErrorCode>([
   'model-unavailable',
   'provider-auth-failed',

@@ -33,7 +33,7 @@ export interface GuardFacts<C extends Capability = Capability> {
   readonly log: Logger;
 }
 
-/** Adds the guarded main function of each capability. */
+/** Adds the guarded functions of each capability. */
 const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine, call: CallFacts) => Engines[C] } = {
   transcription: (raw, guarded, call) => ({
     ...guarded,

@@ -44,7 +44,7 @@ export class SharedDeadline {
   }
 
   #arm(ms: number): NodeJS.Timeout {
-    // Expires one event loop turn later, so that answers that arrived while the process was busy count as in time.
+    // Expires one event loop turn later, so that answers that arrived while the process was busy count as on time.
     return this.#outside(() => setTimeout(() => setImmediate(() => this.#expire()), ms));
   }
 

@@ -19,7 +19,7 @@ export interface EngineHost {
 /** A current failure of an engine. */
 export interface EngineFailure {
   readonly instance: string;
-  /** The engine function that fails, or `models` if the engine cannot list all of its models. */
+  /** The engine's member that fails, such as `recheck()`, or `models` if the engine cannot list all of its models. */
   readonly what: string;
   readonly error: Error;
 }

@@ -38,8 +38,8 @@ export function toList<E extends ModelEntry>({ default: model, failure }: Listin
 }
 
 /**
- * Returns the configured default if the API key of the request may use it, otherwise the first available model that the
- * key may use.
+ * Returns the default model of the service if the API key of the request may use it, otherwise the first available
+ * candidate that the key may use, otherwise its first candidate.
  */
 export function defaultModel<C extends Capability>(registry: Models, capability: C): ServedModel<C> | undefined {
   const served = registry.of(capability);
@@ -59,8 +59,8 @@ export function findModel<C extends Capability>(
 }
 
 /**
- * Returns the model that the request names (at `pointer` in its body), otherwise the default. Throws `unknown-model`
- * and `model-not-allowed` with valid ids, or `no-engine`.
+ * Returns the model that the request names (at `pointer` in its body), otherwise the default. Throws `unknown-model` or
+ * `model-not-allowed` with valid ids, or `no-engine` or `model-unavailable` if there are no models.
  */
 export function chooseModel<C extends Capability>(
   registry: Models,
@@ -91,7 +91,7 @@ function nothingServed(registry: Models, capability: Capability, pointer: string
   return new ProblemError('model-unavailable', `No ${capability} model is available now: ${hint}`);
 }
 
-/** Returns a hint for engines that list no models without failing, such as an Ollama without models. */
+/** Returns a hint for engines that do not fail but list no models, such as an Ollama without models. */
 export function noModelHint(instances: readonly string[]): string {
   const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
   return `${asked}; ${commandLine('doctor')} shows what is missing`;

@@ -47,7 +47,7 @@ export class PublishedModels {
     return this.#isLookedFor ? [] : failures;
   }
 
-  /** Calls the listener after each change of the entries. */
+  /** Calls the listener after the first list without a failure, and after each change of the entries. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }

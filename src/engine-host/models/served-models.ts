@@ -11,7 +11,7 @@ import { validNames } from '../../../lib/did-you-mean.ts';
 export interface ServedModel<C extends Capability = Capability> {
   /** The model's id in the API. */
   readonly id: string;
-  /** The engine's own id of the model. */
+  /** The engine's own id for the model. */
   readonly engineId: string;
   readonly entry: ModelEntry;
   /** The instance's name in the settings. */
@@ -112,8 +112,8 @@ export class ServedModels<C extends Capability> {
   }
 
   /**
-   * The default model: the one named in the settings, otherwise the first candidate. For speech, the first installed
-   * candidate.
+   * The default model: the one named in the settings, otherwise the first candidate. For speech, an installed candidate
+   * takes precedence; for chat, see `#keptDefault`.
    */
   get default(): ServedModel<C> | undefined {
     const { model: named } = this.#named;

@@ -59,7 +59,7 @@ async function load(place: string): Promise<{ readonly default?: unknown }> {
     return (await import(pathToFileURL(place).href)) as { default?: unknown };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The valid syntax depends on the Node.js version, which strips types but compiles nothing.
+    // Node.js strips types but compiles nothing, so the valid syntax depends on its version.
     throw new SyntaxError(`${error.message} (${error.name} on Node.js ${process.version})`, { cause: error });
   }
 }

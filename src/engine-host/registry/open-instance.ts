@@ -49,13 +49,13 @@ export interface Opened {
   readonly instances: readonly AnyInstance[];
   /** Errors that abort startup. */
   readonly mistakes: readonly RegistryError[];
-  /** Engines with valid options that could not be created; the service starts without them. */
+  /** Engines that could not be loaded in time, or created despite valid options; the service starts without them. */
   readonly failures: readonly CreateFailure[];
 }
 
 interface CreateFailure {
   readonly error: RegistryError;
-  /** Placeholders for engines that could not be loaded. */
+  /** Placeholders for engines that could not be loaded or created. */
   readonly instances: readonly AnyInstance[];
 }
 
@@ -108,7 +108,7 @@ const timeoutsOf = ({ timeouts }: InstanceOptions): EngineTimeouts => ({ ...defa
 
 /**
  * Returns a placeholder for every capability, because the capability of the module is unknown. Without placeholders, a
- * hosted model would become the default.
+ * hosted model could become the default.
  */
 function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
   const cause = new Error(`its module was not loaded within ${timeoutsOf(options).importMs / 1000} s`);

@@ -126,7 +126,7 @@ export class Registry {
     await this.assets.check();
   }
 
-  /** Lets engines load their models at startup. Does not wait. */
+  /** Lets transcription engines load their models at startup. Does not wait. */
   warmUp(): void {
     for (const { capability, engine } of this.#instances) {
       if (capability === 'transcription') void engine.warmUp?.();

@@ -92,7 +92,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
     killGroup(child);
   }
 
-  /** Kills a program that violates the protocol. */
+  /** Kills a program that has failed, for example by violating the protocol. */
   function fail(error: Error): void {
     failure ??= error;
     kill();

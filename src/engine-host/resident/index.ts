@@ -64,7 +64,7 @@ class ManagedResident implements Resident {
   readonly #log: Logger;
   readonly #counts = { loads: 0, loadSeconds: 0, crashes: 0 };
   #lifecycle: ProcessLifecycle | undefined;
-  /** Memory that the program needs in bytes, as last measured. */
+  /** Memory that the program needs in bytes: as declared, later as measured. */
   #bytes: number;
   #crashTimes: readonly number[] = [];
   /** The last time that the program exited during loading. */

@@ -153,7 +153,7 @@ export class ProcessLifecycle implements MemoryUser {
     }
   }
 
-  /** Stops waiting for memory if no call needs the program any more. A program that is loading is not stopped. */
+  /** Stops waiting for memory if no call needs the program anymore. A program that is loading is not stopped. */
   #becomeIdle(): void {
     this.#idleSince = performance.now();
     if (this.#state === 'waiting' || this.#isRetired) this.unload();

@@ -169,8 +169,8 @@ export function createQueue(
   }
 
   /**
-   * Estimates when an additional call by the caller would start: every other caller gets at most as many turns as it
-   * needs.
+   * Estimates the seconds until an additional call by the caller would start: every other caller gets turns by weight,
+   * but no more than it has waiting calls.
    */
   function secondsUntilServed(caller: string, weight: number): number {
     const own = (queues.get(caller)?.waiting.size ?? 0) + 1;
@@ -205,7 +205,10 @@ function isLonger(one: CallerQueue<Waiter>, other: CallerQueue<Waiter>): boolean
   return waits === otherWaits ? one.running / one.weight > other.running / other.weight : waits > otherWaits;
 }
 
-/** Estimates from the last finished calls. A running call that has exceeded their mean counts with its own duration. */
+/**
+ * Estimates the throughput from the last finished calls. A running call that has exceeded their mean counts with its
+ * own duration so far.
+ */
 function createThroughput(now: () => number) {
   const running = new Set<{ readonly since: number }>();
   const finishedMs: number[] = [];
@@ -241,8 +244,8 @@ export function createCorePlan(cores: number) {
   return {
     /**
      * A call gets all free cores if it takes the last slot of its queue. While the queue has free slots, it gets at
-     * most half of them, because later calls need cores too. Every call gets at least one thread, even if no core is
-     * free.
+     * most half of the free cores, rounded up, because later calls need cores too. Every call gets at least one thread,
+     * even if no core is free.
      */
     take(idleSlots: number): CoreLease {
       const free = cores - inUse;

@@ -69,8 +69,8 @@ export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
 }
 
 /**
- * Returns the next caller to serve: among the waiting callers that hold fewer slots than their share (so a long call
- * counts while it runs), the one that has been served least.
+ * Returns the next caller to serve. Waiting callers that hold fewer slots than their share come first (so a long call
+ * counts while it runs); among these, the one that has been served least.
  */
 export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | undefined {
   let weights = 0;

@@ -31,7 +31,7 @@ export interface Access {
   keyOf(tokenDigest: string): Key | undefined;
   /** In open mode, throws for a Host or Origin that is not allowed. */
   checkSource(headers: Headers): void;
-  /** Returns the CORS headers for this origin; empty unless it is listed. */
+  /** Returns the CORS headers for this origin; at most `Vary` unless it is listed. */
   corsHeaders(origin: string | undefined): Record<string, string>;
   /**
    * Returns the additional headers for a preflight (`asked`: Access-Control-Request-Headers). Throws for an unlisted

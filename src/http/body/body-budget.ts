@@ -1,4 +1,4 @@
-/** Memory budget for request bodies, shared fairly by caller. */
+/** Memory budget for request bodies, shared fairly among callers. */
 import { getHeapStatistics } from 'node:v8';
 import { LinkedList, type Linked } from '../../../lib/linked-list.ts';
 import { largestRequestBody } from '../../contract/body-limit.ts';
@@ -14,7 +14,9 @@ export interface BudgetSize {
   readonly shared: number;
 }
 
-/** Each of the two budgets gets a sixteenth of the heap. The shared budget always fits the largest valid request. */
+/**
+ * Each of the two budgets gets a sixteenth of the heap limit. The shared budget always fits the largest valid request.
+ */
 export function memoryForBodies(): BudgetSize {
   const share = getHeapStatistics().heap_size_limit / 16;
   return { reserve: share, shared: Math.max(share, largestRequestBody()) };
@@ -170,7 +172,9 @@ class Pool {
     return own && own.shares.size > 1 && own.bytes + bytes > this.#size / 2 ? own : undefined;
   }
 
-  /** Returns the caller with the largest shares and an unfinished body; ties go to the requesting caller. */
+  /**
+   * Returns the shares of the caller that would hold the most after the request, among callers with an unfinished body.
+   */
   #most({ caller }: PoolShare, bytes: number): CallerShares | undefined {
     let most: CallerShares | undefined;
     let maxBytes = -1;

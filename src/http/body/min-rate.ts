@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../../contract/problems.ts';
 
 export const defaultMinRate = {
-  /** Milliseconds before the first window. */
+  /** Milliseconds by which the first window is longer. */
   graceMs: 10_000,
   windowMs: 30_000,
   /** Minimum bytes per window. */
@@ -54,7 +54,7 @@ export function createRateWatch(minRate: MinRate = defaultMinRate): RateWatch {
     timer = undefined;
   }
 
-  /** The tick interval is a tenth of the shortest time to measure. */
+  /** The tick interval is a tenth of the shortest time to measure, from 5 ms to 1 s. */
   function start({ timeoutMs }: Arrival): void {
     const requiredMs = Math.max(5, Math.min(1000, timeoutMs / 10, minRate.graceMs / 10, minRate.windowMs / 10));
     if (timer && tickMs <= requiredMs) return;

@@ -127,7 +127,7 @@ function createParser(
   { fields, fieldSize, large }: FormBounds,
   { maxBytes }: Pick<Upload, 'maxBytes'>,
 ): Busboy {
-  // busboy reports a limit when it is reached, not when it is exceeded, so add one.
+  // busboy reports a size limit when it is reached, not when it is exceeded, so add one.
   const limits = {
     fileSize: maxBytes + 1,
     files: 1,

@@ -178,7 +178,7 @@ export class Connections {
     }
   }
 
-  /** From now on, responses ask the client to close the connection. */
+  /** From now on, each connection is closed after the response to its next request. */
   drain(): void {
     this.#isDraining = true;
   }

@@ -1,4 +1,4 @@
-/** Sends a response on a raw socket, for input that could not be parsed as a request. */
+/** Sends a response on a raw socket, if there is no request that could be answered. */
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from '../../../lib/node-http.ts';

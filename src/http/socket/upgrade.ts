@@ -15,7 +15,7 @@ import { safeListener } from './safe-listener.ts';
 interface AcceptOptions {
   /** Whether the API key is still valid and permits the session. */
   readonly isAllowed: () => boolean;
-  /** Aborts when the connection has closed. */
+  /** Aborts when the caller disconnects and when the service shuts down. */
   readonly signal: AbortSignal;
 }
 
@@ -29,7 +29,7 @@ export type Sockets = ReturnType<typeof createSockets>;
 
 const maxMessageBytes = 4 * 1024 * 1024;
 /**
- * Maximum fragments per message. Each fragment keeps the read buffer in which it arrived in memory, which is up to 64
+ * Maximum fragments per message. Each fragment keeps in memory the read buffer in which it arrived, which is up to 64
  * KB.
  */
 const maxFragments = 64;
@@ -43,7 +43,8 @@ const maxMissedPongs = 2;
 /** 30 s. */
 const stalledChecks = 3;
 /**
- * Number of consecutive checks that may find the same message incomplete; by the last one, at least 30 s have passed.
+ * Number of consecutive checks that find the same message incomplete before the socket is closed; by the last one, at
+ * least 30 s have passed.
  */
 const incompleteChecks = 4;
 /** Time for the client to confirm a close, in milliseconds. */

@@ -1,5 +1,5 @@
 /**
- * The Responses API: runs of the native API, presented as items. Only the texts to which later requests may refer are
+ * The Responses API: runs of the native API, presented as items. Only the items to which later requests may refer are
  * stored.
  */
 import { answer } from '../../contract/operations.ts';

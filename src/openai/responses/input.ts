@@ -112,7 +112,7 @@ function required(item: Item, field: 'id' | 'call_id' | 'name', at: string): str
 
 // -------------------------------------------------------------------------------------------------------- texts
 
-/** Null and [] mean empty text in assistant messages and outputs, but missing text elsewhere. */
+/** Null means empty text in assistant messages and outputs, but missing text elsewhere; [] is always empty text. */
 function textOf(content: Item['content'], field: string, role: Item['role'] = 'assistant'): string {
   if (typeof content === 'string') return content;
   if (content == null) {

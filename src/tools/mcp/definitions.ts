@@ -16,7 +16,7 @@ export interface Definitions {
   readonly complaints: readonly string[];
 }
 
-/** Applies the allow-list, skips duplicate names, and stops at the limit. */
+/** Applies the allowlist, and skips duplicate names and tools beyond the limit. */
 export function readDefinitions(list: readonly unknown[], allowed: readonly string[] | undefined): Definitions {
   const tools = new Map<string, Definition>();
   let wrong = 0;

@@ -6,7 +6,7 @@ import type { Environment } from '../../settings/load.ts';
 import { traceHeaders } from '../../trace.ts';
 import { maxMessageBytes, messageRate } from './bounds.ts';
 
-/** Timeout for a message without a response. */
+/** Timeout for a message that expects no response. */
 const noticeMs = 10_000;
 
 /** Timeout for ending the session. */

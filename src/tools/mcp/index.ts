@@ -19,7 +19,7 @@ export interface McpTools extends ToolSource, AsyncDisposable {
   connect(): void;
   /** Returns whether each server is currently connected. Does not connect. */
   states(): readonly { readonly name: string; readonly isUp: boolean }[];
-  /** Checks every server for `npm run doctor`. Takes at most as long as the connection timeout. */
+  /** Checks every server for `npm run doctor`. Takes as long as the slowest connection attempt. */
   inspect(): Promise<readonly Finding[]>;
 }
 

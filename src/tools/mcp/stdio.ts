@@ -16,7 +16,7 @@ export interface StdioOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Called with each stderr line, truncated to 500 characters, at most 20 times per second. */
+  /** Called with each stderr line, truncated to 500 bytes, at most 20 times per second. */
   readonly onStderr: (line: string) => void;
   /** Throws for an invalid message. */
   readonly parse: (line: string) => JSONRPCMessage;
@@ -31,7 +31,7 @@ const graceMs = 1_000;
 /** Time to drain the pipe of an exited program, because its children may keep the pipe open. */
 const drainMs = 500;
 
-/** Limits for stderr in the log: characters per line and lines per second. */
+/** Limits for stderr in the log: bytes per line and lines per second. */
 const logLine = 500;
 const logLinesPerSecond = 20;
 

@@ -57,7 +57,7 @@ function createSweep(spans: readonly SpeakerSpan[]): (unit: TimedText) => Covere
   };
 }
 
-/** Keeps a sentence whole despite a short "yes" of another speaker. */
+/** Keeps a sentence whole despite a short "yes" from another speaker. */
 function smoothed(speakers: readonly number[], units: readonly TimedText[], covered: readonly Covered[]): number[] {
   const result = [...speakers];
   for (let first = 0, end = 0; first < result.length; first = end) {

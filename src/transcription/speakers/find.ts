@@ -64,9 +64,9 @@ export interface Speakers {
 const nearDistance = 0.5;
 
 /**
- * Finds the speakers of a whole recording. `minSpeakers` and `maxSpeakers` apply after speakers who hardly speak were
- * removed: as numbers of clusters, they would keep noise and merge people. Only if too few remain, the search is
- * repeated with `minSpeakers` clusters plus one for each removed.
+ * Finds the speakers of a whole recording. `minSpeakers` and `maxSpeakers` apply after speakers who hardly speak have
+ * been removed: as numbers of clusters, they would keep noise and merge people. Only if too few remain, the search is
+ * repeated with `minSpeakers` clusters plus one for each removed speaker.
  */
 export async function findSpeakers(
   finder: SpeakerFinder,

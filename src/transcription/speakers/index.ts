@@ -29,7 +29,7 @@ type Asked = TranscriptionParameters & { readonly recording: Recording };
 
 /**
  * Throws the errors of `transcribe`, `parameter-not-supported` for a recording without separate channels, and
- * `recording-too-long` for one whose speakers cannot be found.
+ * `recording-too-long` for one that is too long for the speaker search.
  */
 export async function transcribeRequest(
   model: ServedModel<'transcription'>,

@@ -12,7 +12,7 @@ import type { KnownVoice } from './find.ts';
 
 const [minMs, maxMs] = [1_000, 30_000];
 
-/** Throws `invalid-request` for a reference that is not a recording of 1 to 30 s. */
+/** Throws `invalid-request` for a reference that is silent, or not a recording of 1 to 30 s. */
 export async function decodeKnown(
   speakers: readonly KnownSpeaker[],
   recordingPath: string,

@@ -95,7 +95,7 @@ function firstUnits(units: readonly TimedText[], segments: readonly TimedText[])
   return found;
 }
 
-/** Providers omit punctuation from words, so the next word may begin this many characters after the last one. */
+/** Providers omit punctuation from words, so the next word may begin up to this many characters after the last one. */
 const reach = 32;
 
 /**
