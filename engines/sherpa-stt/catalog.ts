@@ -42,7 +42,7 @@ const models: Readonly<Record<string, CatalogModel & { readonly languages?: read
   },
   'sense-voice': {
     title: 'SenseVoice Small',
-    label: 'Transcription in Chinese, English, Japanese and Korean (SenseVoice)',
+    label: 'Transcription in Chinese, Cantonese, English, Japanese and Korean (SenseVoice)',
     purpose: 'Good for fast Chinese, Cantonese, Japanese and Korean.',
     license: 'FunASR Model Open Source License',
     hasFolder: true,

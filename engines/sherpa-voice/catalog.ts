@@ -34,7 +34,7 @@ function piper(id: string, { model, config, ...more }: Voice): CatalogModel {
 
 /** Several independent projects have the same digests for this commit. The lexicons are not needed. */
 const kokoro: CatalogModel = {
-  label: 'Kokoro (54 voices)',
+  label: 'Kokoro (41 voices)',
   purpose: 'Good for natural speech in six languages; it needs a fast machine.',
   license: 'Apache-2.0',
   hasFolder: true,

@@ -65,7 +65,8 @@ const model = {
     maxCharacters: {
       type: 'integer',
       minimum: 50,
-      description: 'Maximum text length of a request to the provider; longer texts are split. Default: 4096.',
+      description:
+        'Maximum text length of a request to the provider; longer texts are split. Default: 4096, or 32000 for another Parlance.',
     },
     formats: {
       type: 'array',
@@ -74,7 +75,7 @@ const model = {
       items: { type: 'string', enum: remoteFormats },
       description:
         'Formats that the provider supports; other formats and long texts are encoded from the first of pcm and wav. ' +
-        'Default: [pcm, mp3, opus]. Example: Groq has [wav].',
+        'Default: [pcm, mp3, opus], [wav, mp3] for Mistral, all for another Parlance. Example: Groq has [wav].',
     },
     sampleRate: {
       type: 'integer',

@@ -31,7 +31,7 @@ export function replacedVariables(): string {
     const read = unless === undefined ? engines : `${engines}, without ${code(unless)}`;
     return [[code(env), read === '' ? 'never' : read, instead]];
   });
-  return table(['variable', 'has an effect if the list contains', 'in the file instead'], rows);
+  return table(['variable', 'has an effect if `engines` contains', 'in the file instead'], rows);
 }
 
 /** An empty list is not worth showing as a default. */

@@ -126,7 +126,7 @@ export const metricsTable = {
   engineAvailable: {
     name: 'parlance_engine_available',
     type: 'gauge',
-    help: '1 if the model is available, as of the last request, listing or start.',
+    help: '1 if the model is available.',
     labels: ['engine', 'model'],
   },
   keyRequests: {
