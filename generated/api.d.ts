@@ -615,7 +615,7 @@ export type components = {
              *     another machine, such as that of a hosted provider, or the service does not know yet whether it is.
              */
             local: boolean;
-            /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
+            /** @description Whether the model can be used. Stays true during temporary conditions that resolve by themselves. */
             available: boolean;
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
@@ -646,7 +646,7 @@ export type components = {
         /** @description A component that can be installed on this machine: a program, a runtime, a model, or a group of them. */
         Preparation: {
             /**
-             * @description Also its name in the command.
+             * @description Also its name in `command`.
              * @example voice
              */
             id: string;
@@ -740,7 +740,7 @@ export type components = {
              *     ]
              */
             violated_policies?: string[];
-            /** @description The violations, at most 100; for bodies over 64 KB only the first one. */
+            /** @description The violations, at most 100; for bodies over 64 KB, only the first one. */
             errors?: components["schemas"]["Violation"][];
         };
         /**
@@ -815,7 +815,7 @@ export type components = {
             text: string;
         };
         /**
-         * @description mp3, wav, ogg (Vorbis), opus (in ogg), flac, aac (ADTS) or pcm (samples at 24,000 Hz, 16 bits little-endian, mono, no
+         * @description mp3, wav, ogg (Vorbis), opus (in ogg), flac, aac (ADTS) or pcm (16-bit little-endian samples at 24,000 Hz, mono, no
          *     header). opus, flac and aac need ffmpeg on the server, unless the provider of the model supports them.
          * @enum {string}
          */
@@ -833,7 +833,7 @@ export type components = {
              *     another machine, such as that of a hosted provider, or the service does not know yet whether it is.
              */
             local: boolean;
-            /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
+            /** @description Whether the model can be used. Stays true during temporary conditions that resolve by themselves. */
             available: boolean;
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
@@ -924,8 +924,8 @@ export type components = {
          */
         TimestampGranularity: "none" | "segment" | "word";
         /**
-         * @description A tool call finished, in order of completion, but always after the `audio.created` of the same call. The next step
-         *     starts when all tool calls of this step have finished.
+         * @description A tool call finished. Sent in order of completion, but always after the `audio.created` of the same call. The next
+         *     step starts when all tool calls of this step have finished.
          */
         ToolFinished: {
             /**
@@ -976,7 +976,7 @@ export type components = {
             total?: number;
             message?: string;
         };
-        /** @description A tool call starts, in the order of the model's calls. */
+        /** @description A tool call starts. Sent in the order of the model's calls. */
         ToolStarted: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1193,7 +1193,7 @@ export type components = {
             diarize?: components["schemas"]["FormFlag"];
             /**
              * @description Minimum number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Implies `diarize`. Models that
-             *     distinguish speakers by themselves do not accept it.
+             *     distinguish speakers by themselves accept neither.
              */
             min_speakers?: string;
             /** @description Maximum number of speakers, 1 to 32. Implies `diarize`. */
@@ -1300,7 +1300,7 @@ export type components = {
             diarize?: components["schemas"]["FormFlag"];
             /**
              * @description Minimum number of speakers, 1 to 32; the same as `max_speakers` for an exact number. Implies `diarize`. Models that
-             *     distinguish speakers by themselves do not accept it.
+             *     distinguish speakers by themselves accept neither.
              */
             min_speakers?: string;
             /** @description Maximum number of speakers, 1 to 32. Implies `diarize`. */

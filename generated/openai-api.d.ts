@@ -195,7 +195,7 @@ export type paths = {
         /**
          * Create a client secret
          * @description Creates a secret with which a page can connect to the Realtime API. It has the permissions and limits of the API
-         *     key that creates it, and expires with that key. A key may have 1,000 secrets at a time.
+         *     key that creates it, and becomes invalid with that key. A key may have 1,000 secrets at a time.
          */
         post: operations["createRealtimeClientSecret"];
         delete?: never;
@@ -1020,7 +1020,7 @@ export type components = {
             content_index: 0;
             error: components["schemas"]["RealtimeTranscriptionError"];
         };
-        /** @description A client event was refused without effect, and the session continues; or the session ends. */
+        /** @description A client event was rejected without effect, or the session ends. */
         RealtimeServerEventError: {
             /** @enum {string} */
             type: "error";
@@ -1135,7 +1135,7 @@ export type components = {
             /** @description Not supported. */
             include: null;
         };
-        /** @description The new settings of a session. Only the fields that are present change; null clears one. */
+        /** @description The new settings of a session. Only the fields that are present change; null clears a field. */
         RealtimeTranscriptionSessionUpdate: {
             /**
              * @description Always `transcription`: conversations are not supported.
@@ -1579,7 +1579,7 @@ export type components = {
         SpeechAudioDelta: {
             /** @enum {string} */
             type: "speech.audio.delta";
-            /** @description Base64. Decoded and concatenated, all deltas equal the audio of `stream_format: audio`. */
+            /** @description Base64. Decoded and concatenated, the deltas equal the audio of `stream_format: audio`. */
             audio: string;
         };
         /** @description The last event of streamed speech. */
@@ -1667,7 +1667,7 @@ export type components = {
             type: "function";
             function: components["schemas"]["CalledFunction"];
         };
-        /** @description A whole call of a tool: it is never split across chunks. */
+        /** @description A whole tool call: it is never split across chunks. */
         ToolCallDelta: {
             /** Format: int32 */
             index: number;
@@ -1740,8 +1740,8 @@ export type components = {
             /**
              * @description An id from `GET /models`. Absent or empty: the server's default. `gpt-transcribe`, `gpt-live-transcribe`,
              *     `gpt-realtime-whisper`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe`, `gpt-4o-transcribe-diarize` and `whisper-1`,
-             *     also with a date (`gpt-4o-transcribe-2025-12-15`), are aliases of the default. `gpt-4o-transcribe-diarize` is the
-             *     first model that distinguishes speakers, if there is one.
+             *     also with a date (`gpt-4o-transcribe-2025-12-15`), are aliases of the default. `gpt-4o-transcribe-diarize` prefers
+             *     a model that distinguishes speakers.
              */
             model?: string;
             /** @description The spoken language: `de`, `de-DE`, `deu`, `german` or `yue`. Absent or `auto`: the model detects it. */

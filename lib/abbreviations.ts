@@ -63,7 +63,7 @@ const byLanguage = {
 /** Abbreviations that can also end a sentence. */
 const atEnds = 'inc ltd corp co bros jr usw ecc enz stb';
 
-/** Abbreviations only before a number: elsewhere they may be words, such as "No." */
+/** Words that are abbreviations only before a number, such as "No." */
 const beforeNumbers = {
   several: 'no nos nr nro fig art vol cap tab tel kap',
   en: 'figs ch sec pp eq eqs est jan feb mar apr jun jul aug sep sept oct nov dec',

@@ -37,7 +37,7 @@ export class LinkedSignal implements Disposable {
     this.#controller.abort(reason);
   }
 
-  /** Aborts and disposes: the signal is no longer linked when its listeners run. */
+  /** Disposes, then aborts: the signal is no longer linked when its listeners run. */
   end(reason: unknown): void {
     this[Symbol.dispose]();
     this.abort(reason);
@@ -122,7 +122,7 @@ function valueOf(ms: number | (() => number)): number {
   return typeof ms === 'number' ? ms : ms();
 }
 
-/** The reason of an aborted signal. In this code base it is always an error. */
+/** The reason of an aborted signal. In this codebase, it is always an error. */
 export function reasonOf({ reason }: AbortSignal): Error {
   return reason as Error;
 }

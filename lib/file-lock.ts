@@ -20,7 +20,7 @@ export const lockOf = (path: string): string => join(dirname(path), '.locks', ba
 
 /**
  * Resolves with undefined if another process, or another call in this one, holds the lock in a conflicting mode, or
- * waits for the exclusive lock. Rejects if the file system has no locks or is not writable.
+ * waits for the exclusive lock. Rejects if the file system does not support locks or is not writable.
  */
 export async function tryLock(path: string, mode: 'shared' | 'exclusive'): Promise<Disposable | undefined> {
   const database = await openLock(path);
@@ -68,7 +68,7 @@ export function isLocked(path: string): boolean {
     using _closing = heldBy(database);
     return !runs(database, path, 'BEGIN IMMEDIATE; ROLLBACK');
   } catch {
-    return false; // no process can lock it, for example because the file system has no locks
+    return false; // no process can lock it, for example because the file system does not support locks
   }
 }
 

@@ -1,8 +1,6 @@
 /** JSON lines: each line is a JSON text, ended by `\n`. `LineSplitter` reads them. */
 
-/**
- * JSON escapes a line break in a string. It does not escape U+2028 and U+2029, so a reader must not split lines there.
- */
+/** JSON.stringify escapes line breaks in strings, but not U+2028 and U+2029, so a reader must not split lines there. */
 export const toJsonLine = (value: object, replacer?: (key: string, value: unknown) => unknown): string =>
   `${JSON.stringify(value, replacer)}\n`;
 
@@ -43,7 +41,7 @@ export class LineSplitter {
     this.#keep(chunk.subarray(start));
   }
 
-  /** Returns the last line if it has no line end. */
+  /** Yields the last line if it has no line end. */
   *end(): Generator<string> {
     if (this.#length > 0) yield this.#take();
   }

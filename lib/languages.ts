@@ -25,7 +25,7 @@ export const whisperLanguages: readonly string[] = Object.values(whisperNames).f
 /** ISO 639-3 codes of the two nulls above, by name: requests may use these too. */
 const otherCodes: Readonly<Record<string, string>> = { hawaiian: 'haw', cantonese: 'yue' };
 
-/** Codes of Whisper's languages that have none in ISO 639-1. */
+/** Codes of Whisper's languages that have no ISO 639-1 code. */
 export const languagesWithoutIso: readonly string[] = Object.values(otherCodes);
 
 /** Whisper's aliases, and some names that other models use. */

@@ -1,4 +1,4 @@
-/** An item of a list, with its neighbors in it. */
+/** An item of a list, with links to its neighbors. */
 export interface Linked<T> {
   isListed?: boolean;
   older?: T | undefined;

@@ -1,4 +1,4 @@
-/** Returns the address of an IPv6 literal, and any other host unchanged. */
+/** Returns the address in a bracketed IPv6 literal, and any other host unchanged. */
 export function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1');
 }

@@ -16,7 +16,10 @@ const sampleRates = [44_100, 48_000, 32_000] as const;
 /** Divisors of the sample rate, indexed by the two version bits: MPEG 2.5, reserved, MPEG 2, MPEG 1. */
 const divisors = [4, undefined, 2, 1] as const;
 
-/** `head` is the first four bytes, big-endian. Returns undefined if they are not a frame header. */
+/**
+ * `head` is the first four bytes, big-endian. Returns undefined if they are not a frame header, or if its bit rate is
+ * "free".
+ */
 export function readMp3Frame(head: number): Mp3Frame | undefined {
   if (head >>> 21 !== 0x7ff || ((head >>> 17) & 3) !== 1) return undefined;
   const divisor = divisors[(head >>> 19) & 3];

@@ -28,7 +28,7 @@ function energiesOf(samples: Int16Array): number[] {
   return sums;
 }
 
-/** Index of the first of the `length` frames with the least energy. */
+/** Index of the first of the `length` consecutive frames with the least energy. */
 function quietest(sums: readonly number[], length: number): number {
   const energy = (at: number) => (sums[at + length] ?? Infinity) - (sums[at] ?? 0);
   return sums.reduce((best, _sum, at) => (energy(at) < energy(best) ? at : best), 0);

@@ -34,7 +34,7 @@ export async function readRegularFile(path: string): Promise<string> {
 }
 
 /**
- * Replaces a file so that a crash leaves the old file or the new one. A file with the name of the draft is removed. The
+ * Replaces a file so that a crash leaves the old file or the new one. Anything at the path of the draft is removed. The
  * new file has the owner and the mode of `like`; by default, only this user can read it.
  */
 export async function replaceFile(path: string, text: string, like?: Stats): Promise<void> {

@@ -14,7 +14,7 @@ export function isAtMachineLimit(error: unknown): boolean {
   const { code = '', syscall = '', message, cause } = error as NodeJS.ErrnoException;
   if (descriptorCodes.includes(code) || code === 'ERR_WORKER_INIT_FAILED') return true;
   if (forkCodes.includes(code) && syscall.startsWith('spawn')) return true;
-  // Errors from worker threads arrive without their code, and Node reports a failed read of a package.json like this.
+  // Errors from worker threads arrive without their code, and a failed read of a package.json has only this message.
   if (/^(EMFILE|ENFILE): /.test(message) || message.endsWith(': too many open files.')) return true;
   return isAtMachineLimit(cause);
 }

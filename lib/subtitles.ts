@@ -92,7 +92,7 @@ function startsOf(cues: readonly Timed[], durationMs: number): number[] {
 
 /**
  * A blank line ends a cue, and a line with an arrow has the times of the next cue. SubRip has no escapes. Some players
- * end a file at a NUL.
+ * stop reading a file at a NUL.
  */
 function toLine(text: string): string {
   return text

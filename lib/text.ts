@@ -32,7 +32,7 @@ export function maskKeys(text: string): string {
 }
 
 /**
- * Adds keywords to a prompt, for models that support prompts only. They come last, because models truncate the
+ * Adds keywords to a prompt, for models that support only prompts. They come last, because models truncate the
  * beginning of a long prompt.
  */
 export function promptWithKeywords(prompt: string | undefined, keywords: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** Separates the thoughts that chat models write into their answers. The text may be cut anywhere. */
+/** Separates the answers of chat models from the thoughts in the same text, which may arrive in pieces cut anywhere. */
 import { closingMarks, endMarks, openingMarks } from './thought-marks.ts';
 
 /** A piece of the text, without marks. */

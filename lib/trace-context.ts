@@ -10,7 +10,7 @@ export interface Trace {
   readonly parentId?: string | undefined;
   /** Bit 0: sampled. Bit 1: the trace id is random. As received, until a tracer decides. */
   flags: number;
-  /** `tracestate` as received: data of tracing vendors. */
+  /** `tracestate` as received: data from tracing vendors. */
   readonly state?: string | undefined;
 }
 

@@ -174,7 +174,7 @@ export async function* framesOf(
   }
 }
 
-/** The header must be within this number of bytes. */
+/** The samples must begin within this number of bytes. */
 const headBytes = 65_536;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The service's log: pino, with the ids of the current request on every line. Code must not log secrets or user texts;
- * as a safeguard, values whose names suggest a secret are removed here. Texts from programs, providers and third-party
+ * as a safeguard, values whose names suggest a secret are redacted here. Texts from programs, providers and third-party
  * engines are truncated, and anything in them that looks like a key is masked.
  */
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';

@@ -1,6 +1,6 @@
 /**
  * The scope of a request: its ids, API key, usage and caller. The caller is the name of the API key or, in open mode,
- * the address. Queues, budgets and clips are shared fairly by caller.
+ * the address. Queues, budgets and clips are shared fairly among callers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
@@ -39,7 +39,7 @@ export interface Used {
 
 export type Charge = (used: Used) => void;
 
-/** The resources that a request has used so far, for its log line. This is the only mutable part of a scope. */
+/** The resources that a request has used so far, for its log line. The service changes no other part of a scope. */
 export interface RequestUsage {
   /** Id of the model that serves the request. */
   model?: string;

@@ -104,11 +104,13 @@ export interface AssetGroup {
    * Optional assets, installed after the others when the operator names the group. Defaults to none if not specified.
    */
   readonly extras?: readonly Asset[];
-  /** Display name. Defaults to the titles of the group's single models, or else of its assets. */
+  /**
+   * Display name. Defaults to the titles of the single-model groups that this group contains, or else of its assets.
+   */
   readonly title?: string;
   /**
-   * A short sentence that says what the group is good for. Defaults to the purpose of the first single model in the
-   * group if not specified.
+   * A short sentence that says what the group is good for. Defaults to the purpose of the first single-model group that
+   * this group contains if not specified.
    */
   readonly purpose?: string;
   /**

@@ -109,7 +109,7 @@ export interface Tool {
   /** JSON Schema of `args`. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /**
-   * Resolves to the output that the model reads. If it throws, the model receives the error message and the run goes
+   * Resolves with the output that the model reads. If it throws, the model receives the error message and the run goes
    * on. An `emit` that throws ends the call with `engine-failed`.
    */
   run(
@@ -192,8 +192,8 @@ export interface ChatOptions {
   readonly tools: readonly Tool[];
   /**
    * For engines with several steps: call it after each step with the usage of the run so far. A run that then fails or
-   * is aborted is charged for that usage, plus an estimate for the rest. The usage of the result takes precedence if it
-   * has more.
+   * is aborted is charged for that usage, plus an estimate for the rest. The usage of the result replaces it if their
+   * totals differ.
    */
   readonly onUsage?: (usage: Usage) => void;
 }

@@ -70,8 +70,8 @@ export interface ProgramCall {
   /** Variables added to the minimal environment (PATH, HOME and the like), overriding those of the same name. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Called for each line of stdout and stderr as it arrives; a line is cut after 1 MiB. If it throws, the program is
-   * killed and the call rejects with the error.
+   * Called for each line of stdout and stderr as it arrives; a line is truncated after 1 MiB. If it throws, the program
+   * is killed and the call rejects with the error.
    */
   readonly onLine?: (line: string) => void;
 }
@@ -93,7 +93,8 @@ export interface ProgramExit {
 /** How `EngineContext.start` runs a program. */
 export interface StreamingCall extends Omit<ProgramCall, 'onLine'> {
   /**
-   * Written to stdin, which is then closed. If the iterable throws, the program is ended and `output` throws the error.
+   * Written to stdin, which is then closed. If the iterable throws, the program is killed and `output` throws the
+   * error.
    */
   readonly input: string | AsyncIterable<Uint8Array>;
 }
@@ -157,16 +158,17 @@ export interface EngineContext {
   /** Formats that `encode` supports on this machine: all but opus, flac and aac, which need ffmpeg. */
   readonly formats: readonly SpeechFormat[];
   /**
-   * Encodes speech as a stream, off the main thread, with backpressure: samples are read no faster than the encoded
-   * audio is. Only `wav` waits for the end of the samples, because its header contains the length. Throws
-   * `format-not-supported` synchronously; failures of `samples` are thrown by the audio's iterator.
+   * Encodes speech as a stream (compression and resampling run off the main thread), with backpressure: samples are
+   * read no faster than the encoded audio is. Only `wav` waits for the end of the samples, because its header contains
+   * the length. Throws `format-not-supported` synchronously; failures of `samples` are thrown by the audio's iterator.
    */
   encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
   /**
    * Reads the samples of a WAV file as a stream, for `encode`: from a program's stdout (`start`) or from a file.
-   * Converts them to mono 16-bit. Resolves once the header has arrived. Rejects when the bytes are not a WAV of 8 to 48
-   * kHz. `samples` ends where the bytes end, even if the header announces more, as in the output of programs that write
-   * to a pipe. Samples may be views of the chunks: do not write to a chunk after you have yielded it.
+   * Converts them to mono 16-bit. Resolves once the header has arrived. Rejects when the bytes are not a mono or stereo
+   * WAV of 8 to 48 kHz. `samples` ends where the bytes end, even if the header announces more, as in the output of
+   * programs that write to a pipe. Samples may be views of the chunks: do not write to a chunk after you have yielded
+   * it.
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
   /**
@@ -196,7 +198,7 @@ export interface EngineContext {
    */
   readonly resident: (program: ResidentProgram) => Resident;
   /**
-   * Runs a program without a shell, in a minimal environment. The program and its child processes are ended on abort,
+   * Runs a program without a shell, in a minimal environment. The program and its child processes are killed on abort,
    * on timeout and on shutdown. Rejects with the signal's reason, or when the program cannot be started (`overloaded`
    * if the machine is out of processes, memory or file descriptors). Any exit code is a result, not a rejection. The
    * call does not wait for a child process that outlives the program and keeps its pipes open.

@@ -10,7 +10,7 @@ export type Capability = 'transcription' | 'chat' | 'speech';
 export interface EngineDefinition<C extends Capability = Capability, Options = unknown> {
   /** Contract version that the engine was written for. */
   readonly contract: 1;
-  /** Name in listings and messages: lower case, with hyphens. */
+  /** Name in error messages: lowercase, with hyphens. */
   readonly name: string;
   /** Determines which engine `create` returns. */
   readonly capability: C;

@@ -71,7 +71,10 @@ export interface ModelEntry {
   readonly languages?: readonly string[];
   /** Speech models: the voices, if known. */
   readonly voices?: readonly Voice[];
-  /** Id of the voice that speaks when a call has neither a voice nor a language. It is one of `voices`. */
+  /**
+   * Id of the voice that speaks when a call has neither a voice nor a language. If `voices` are known, it is one of
+   * them.
+   */
   readonly defaultVoice?: string;
   /**
    * Whether the model can be used, as far as the engine knows. The service adds what it knows itself: missing assets, a
@@ -87,7 +90,7 @@ export interface Voice {
   readonly id: string;
   /** Display name. */
   readonly name: string;
-  /** ISO 639-1 code, or null if the voice speaks several languages. */
+  /** ISO 639-1 code, or null if the voice speaks several languages, or a language without such a code. */
   readonly language: string | null;
 }
 

@@ -36,7 +36,7 @@ export interface ResidentProgram {
   readonly version?: string;
   /**
    * Matches what a library prints to stderr when it hides a failure from the program. A match ends a program that is
-   * loading. Later, each call in progress receives the message `{"failure":"the match"}` before it ends.
+   * loading. Later, each call in progress receives the message `{"failure":"the match"}` before the call ends.
    */
   readonly failure?: RegExp;
   /**

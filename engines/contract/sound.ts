@@ -1,13 +1,14 @@
-/** A part of a recording. Whole milliseconds from its start; `startMs` <= `endMs`. */
+/** A part of a recording, in whole milliseconds from its start; `startMs` <= `endMs`. */
 export interface Span {
   readonly startMs: number;
   readonly endMs: number;
 }
 
 /**
- * A recording as audio: the part between `startMs` and `endMs` of a WAV file. Without `decodes`, that is the whole file,
- * from 0 to the length of the recording. Its times are those of the recording: silence takes the place of time without
- * sound. The length is measured from the decoded samples and rounded up: the file may end less than 1 ms before `endMs`.
+ * A recording as audio: the part between `startMs` and `endMs` of a WAV file. Without `decodes`, that is the whole
+ * file, from 0 to the length of the recording. Its times are those of the recording: gaps without audio are filled with
+ * silence. The length is measured from the decoded samples and rounded up: the file may end less than 1 ms before
+ * `endMs`.
  */
 export interface Decoded extends Span {
   /**

@@ -29,8 +29,8 @@ export interface SpeakerOptions {
 /** Finds who speaks in recordings, whichever model transcribes them. */
 export interface SpeakerFinder {
   /**
-   * Length in milliseconds of the longest recording that fits into the memory budget; undefined while something is not
-   * installed. Does no I/O.
+   * Length in milliseconds of the longest recording that fits in the memory budget; undefined while the models or the
+   * library are not installed. Does no I/O.
    */
   readonly maxMs: number | undefined;
   /** Rejects with an `EngineError`, or with the signal's reason within 250 ms after an abort. */

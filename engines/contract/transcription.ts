@@ -152,8 +152,8 @@ export interface TranscriptionEngine extends Engine {
    */
   transcribe(call: TranscriptionCall, options: TranscriptionOptions): Promise<Transcript>;
   /**
-   * Called while a recording for the model is uploaded, so that the engine can load what it needs, and without a model
-   * when the service has started. Not awaited; failures are only logged.
+   * Called when audio for the model begins to arrive (an upload or a live session), so that the engine can load what it
+   * needs, and without a model when the service has started. Not awaited; failures are only logged.
    */
   warmUp?(model?: string): Promise<void>;
   /**
@@ -168,8 +168,8 @@ export interface TranscriptionEngine extends Engine {
     options: { readonly signal: AbortSignal },
   ): Promise<readonly Span[] | undefined>;
   /**
-   * For engines with models on this machine that tell speakers apart. The service uses the first of them for every model
-   * with timestamps of words that does not support `diarize` itself.
+   * For engines with models on this machine that tell speakers apart. The service uses the first of these engines whose
+   * `maxMs` is defined for every model with timestamps of words that does not support `diarize` itself.
    */
   readonly speakers?: SpeakerFinder;
   /**

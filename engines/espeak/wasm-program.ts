@@ -10,7 +10,7 @@ import initialize, { type Espeak, type EspeakVoice } from '@echogarden/espeak-ng
 /** Chunks per write; the package produces chunks of less than a tenth of a second. */
 const chunksPerWrite = 16;
 
-/** Length in the header of a streamed WAV, which readers take as unknown. */
+/** Length in the header of a streamed WAV, which readers interpret as unknown. */
 const unknownLength = 0x7fff_ffff;
 
 const { values } = parseArgs({

@@ -61,7 +61,7 @@ function wholeMilliseconds(value: unknown): number | undefined {
 }
 
 /**
- * Converts seconds, which may be a string, to whole milliseconds. 0 is ignored: a recording without length would not be
+ * Converts seconds, which may be a string, to whole milliseconds. 0 is ignored: a recording of zero length would not be
  * transcribed.
  */
 function milliseconds(seconds: unknown): number | undefined {

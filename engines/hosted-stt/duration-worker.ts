@@ -53,7 +53,7 @@ async function trackSeconds(source: Source): Promise<number | undefined> {
   try {
     const [track] = await input.getAudioTracks();
     if (track === undefined) return undefined;
-    // A recording that was cut out of a stream does not begin at 0. Samples before 0 are not played.
+    // A recording that was cut out of a stream may not begin at 0. Samples before 0 are not played.
     return (await track.computeDuration()) - Math.max(0, await input.getFirstTimestamp());
   } finally {
     input.dispose();

@@ -113,7 +113,7 @@ async function requestTurns(
   }
 }
 
-/** Repeats the request without the languages if the provider rejects one: the transcript matters more than they do. */
+/** Repeats the request without the languages if the provider rejects one, because the transcript matters more. */
 async function request(
   call: TranscriptionCall,
   asked: { readonly model: Model; readonly format: ResponseFormat },
@@ -182,7 +182,7 @@ function fieldsOf(call: TranscriptionCall, { model, format, languages }: Asked):
     ...(languages ?? []).map((code): Field => ['languages[]', code]),
     ...kinds.map((kind): Field => ['timestamp_granularities[]', kind]),
     ...keywords.map((keyword): Field => ['keywords[]', keyword]),
-    // OpenAI's model requires it for recordings of more than 30 s.
+    // OpenAI's model requires this field for recordings of more than 30 s.
     ...(diarize ? [['chunking_strategy', 'auto'] as const] : []),
     ...knownSpeakers.map(({ name }): Field => ['known_speaker_names[]', name]),
     ...knownSpeakers.map(({ reference }): Field => ['known_speaker_references[]', reference]),

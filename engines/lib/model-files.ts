@@ -76,7 +76,7 @@ export function readBytes(path: string, maxBytes: number): Buffer {
 /** Reads a file as `readBytes` does, and decodes it as UTF-8. */
 export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString();
 
-/** Returns the result of `read`. Turns a failure into a sentence about the file. */
+/** Returns the result of `read`. Turns its error into one whose message is a sentence about the file. */
 export function explained<T>(path: string, read: () => T): T {
   try {
     return read();

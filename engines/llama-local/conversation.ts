@@ -155,7 +155,7 @@ const noOutput = () => '';
 
 /**
  * Returns the outputs of a message's calls, from the tool messages that follow it. Both APIs allow an id to be reused,
- * even within a message: each call takes the first unused output of its id.
+ * even within a message: each call takes the first unused output with its id.
  */
 function outputsAfter(messages: readonly Message[], index: number): (id: string) => string {
   const outputs = new Map<string, string[]>();

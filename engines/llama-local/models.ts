@@ -1,4 +1,4 @@
-/** The models of the settings, and the facts of their files. */
+/** The models of the settings and of the catalog, and the facts about their files. */
 import { OptionsError, type EngineContext, type Finding } from '../contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
 import { megabytes } from '../../lib/megabytes.ts';

@@ -30,8 +30,8 @@ interface PartialCall {
 export type CallParts = ReturnType<typeof createCallParts>;
 
 /**
- * `nextId` generates the ids that the provider leaves out or duplicates. `toolNames`: names of the tools that the model
- * may call.
+ * `nextId` generates ids in place of missing and duplicate ones. `toolNames`: names of the tools that the model may
+ * call.
  */
 export function createCallParts(nextId: () => string, toolNames: ReadonlySet<string>) {
   const all: PartialCall[] = []; // at most `maxCalls`, so a linear search per part is cheap

@@ -3,7 +3,7 @@ import { EngineError, type ChatCall, type ToolChoice } from '../contract/index.t
 import type { Model } from './models.ts';
 import { takesTools } from './request-variant.ts';
 
-/** Applies only to the caller's tools: those of the service are always the model's choice. */
+/** Applies only to the caller's tools: whether to call those of the service is always the model's choice. */
 export function toolChoiceOf({ tools = [], toolChoice }: ChatCall): ToolChoice | undefined {
   return tools.length > 0 ? toolChoice : undefined;
 }

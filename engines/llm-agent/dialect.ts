@@ -36,7 +36,7 @@ export interface RoundReader {
   end(): RoundEnd;
 }
 
-/** Far above the size of any arguments. This limit stops a model that never ends them. */
+/** Maximum length of a call's arguments, far above any real length: it stops a model that never ends them. */
 export const maxArgumentsLength = 2 ** 20;
 export const maxCalls = 128;
 /** Parts of all calls of an answer together: about the tokens of the longest answer. */

@@ -126,7 +126,7 @@ async function send(
         },
         signal,
       );
-      // Only a new variant is stored, because another run may have updated it meanwhile.
+      // Only a new variant is stored, because another run may have stored one in the meantime.
       if (variant !== first) model.variant = variant;
       return answer;
     } catch (error) {

@@ -196,7 +196,7 @@ function createReader(nextId: () => string): RoundReader {
   }
 
   /**
-   * Takes the final event of a stream, or a response without streaming: collects the parts that were not streamed
+   * Takes the final event of a stream, or a response that was not streamed: collects the parts that were not streamed
    * before.
    */
   function takeWhole(response: JsonObject): readonly Delta[] {

@@ -13,7 +13,7 @@ export interface ModelFacts {
   readonly hasTimes: boolean;
   /** Length of the longest piece that it transcribes well, in seconds. */
   readonly pieceSeconds: number;
-  /** The languages that it transcribes; undefined if the files do not say. */
+  /** The languages that it transcribes; absent if the files do not say. */
   readonly languages?: readonly string[];
   /**
    * The member of `config` whose `language` is set to the language of a request. Other models detect the language

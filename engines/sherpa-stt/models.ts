@@ -52,7 +52,8 @@ export function abilitiesOf(model: Model, found: ModelFiles): Required<Pick<Mode
 }
 
 /**
- * The settings take precedence over the files, and these over the catalog. If none names a language, none is accepted.
+ * The settings take precedence over the files, and the files over the catalog. If none of them names a language, the
+ * model accepts none.
  */
 function acceptedLanguages({ language, downloads: [download] }: Model, found: ModelFiles): readonly string[] {
   if (language !== undefined) return [language];

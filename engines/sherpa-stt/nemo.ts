@@ -67,7 +67,10 @@ const [mostLayers, mostHidden] = [100, 10_000];
 /** Feature frames per output frame of the encoder. Published models have 4 or 8. */
 const maxSubsampling = 100;
 
-/** Rejects values that make sherpa-onnx exit or divide by 0. Each token has weights in the model. */
+/**
+ * Rejects values that make sherpa-onnx exit or divide by 0. The size of the model limits the number of tokens, because
+ * each has weights.
+ */
 function vocabularySize(metadata: Metadata, bytes: number): number {
   if (!normalizations.includes(metadata.get('normalize_type') ?? ''))
     throw new Unusable('its normalize_type is neither empty nor per_feature');

@@ -28,7 +28,10 @@ export const senseVoice: Family<ModelFacts> = {
 /** Frames that are stacked, or skipped. Published models have 7 and 6. */
 const maxFrames = 100;
 
-/** Rejects values that make sherpa-onnx exit. Each token has weights in the model. */
+/**
+ * Rejects values that make sherpa-onnx exit. The size of the model limits the number of tokens, because each has
+ * weights.
+ */
 function vocabularySize(metadata: Metadata, bytes: number): number {
   if (metadata.get('comment')?.includes('Nano')) throw new Unusable('it is a model of Fun-ASR Nano');
   const wrong = integers.find((key) => !/^-?\d{1,9}$/.test(metadata.get(key) ?? ''));
@@ -40,7 +43,7 @@ function vocabularySize(metadata: Metadata, bytes: number): number {
   return requireCount(metadata.get('vocab_size'), 'vocab_size', bytes);
 }
 
-/** 0 if one of the parts is not a number. */
+/** Returns how many numbers the list has; 0 if one of its parts is not a number. */
 function numbersIn(list = ''): number {
   const parts = list.split(',');
   return parts.every((part) => part.trim() !== '' && Number.isFinite(Number(part))) ? parts.length : 0;

@@ -1,6 +1,6 @@
 /**
- * Keeps one voice in memory and speaks with it. sherpa-onnx ends its process on bad files, and contains eSpeak NG
- * (GPL-3.0), so it runs in its own program.
+ * Keeps one voice in memory and speaks with it. sherpa-onnx exits on invalid files, and contains eSpeak NG (GPL-3.0),
+ * so it runs in a separate program.
  *
  * Question: `HostQuestion`. Answers: {"sound": base64 of mono s16le}, in order. A synthesis in progress cannot be
  * stopped.

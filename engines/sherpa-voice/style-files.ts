@@ -29,7 +29,7 @@ interface StyleFamily {
   };
 }
 
-/** In the order of preference: 8-bit weights are slower on most processors. */
+/** In order of preference: 8-bit weights are slower on most processors. */
 const models = ['model.onnx', 'model.fp32.onnx', 'model.fp16.onnx', 'model.int8.onnx'];
 
 export function styleFamily(own: StyleFamily): Family<VoiceFacts> {

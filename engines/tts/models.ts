@@ -24,7 +24,7 @@ export interface Model {
   readonly voiceFor: (call: Pick<SpeechCall, 'voice' | 'language'>) => string | undefined;
 }
 
-/** Throws if the settings contradict each other. */
+/** Throws an `OptionsError` if the settings contradict each other. */
 export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<RemoteModels, 'of'>): Model {
   const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
   const { id, remoteId = id, name, defaultVoice, sampleRate = pcmFormat.sampleRate, instructions } = given;

@@ -5,7 +5,7 @@ import { fetchList } from '../lib/provider/fetch-list.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 
 export interface RemoteModels {
-  /** Voices of a model by its remote id; undefined while unknown, or if it lists none. */
+  /** Returns the voices of a model by its remote id; undefined while unknown, or if none are listed. */
   of(remoteId: string): readonly Voice[] | undefined;
   /** Whether a model is local there; undefined while unknown. */
   isLocal(remoteId: string): boolean | undefined;

@@ -124,7 +124,7 @@ function readShape(cursor: Cursor, part: 'encoder' | 'decoder'): { state: number
   return { state, layers: cursor.int32Between(`number of ${part} layers`, 1, 100) };
 }
 
-/** whisper.cpp reads the filters of as many frequencies as it computes, and of as many bands as the header says. */
+/** whisper.cpp reads filters for as many frequencies as it computes, and for as many bands as the header says. */
 function skipFilterBank(cursor: Cursor, bands: number): void {
   cursor.int32Between('number of mel bands of the filters', bands, bands);
   cursor.int32Between('number of frequencies', frequencies, frequencies);

@@ -99,8 +99,8 @@ export function fromWhisper(code: string | undefined): string | null {
 }
 
 /**
- * Returns the languages that the model knows, as its codes: several limit the detection, a single one is used as the
- * language, none has no effect.
+ * Returns the languages that the model knows, as Whisper's codes: several limit the detection, a single one is used as
+ * the language, none has no effect.
  */
 export function limitTo(
   languages: readonly string[],

@@ -25,7 +25,10 @@ export function packagedWhisper(): Packaged | undefined {
   return found.packaged;
 }
 
-/** The package must have the version of the service, because their protocol may change with each version. */
+/**
+ * The package must have the version of the service, because the protocol between its programs and the service may
+ * change with each version.
+ */
 export function openPackage({ from, glibc = glibcVersion() }: PackageOptions): Packaged | undefined {
   const manifestPath = resolvePackage(`${packageName}/package.json`, from);
   if (manifestPath === undefined) return undefined;

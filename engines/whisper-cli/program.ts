@@ -19,7 +19,8 @@ export interface FoundProgram {
 }
 
 /**
- * Searches the settings, WHISPER_CLI, the package for this platform, PATH, and the program built by `npm run setup`.
+ * Searches in this order: the settings, WHISPER_CLI, the package for this platform, PATH, and the program built by
+ * `npm run setup`.
  */
 export function findWhisper(named: string | undefined, context: EngineContext): FoundProgram | undefined {
   const { env, dataDir } = context;
@@ -36,7 +37,10 @@ export function findWhisper(named: string | undefined, context: EngineContext): 
   return isExecutable(built) ? { path: built, source: 'built on this machine' } : undefined;
 }
 
-/** The program that the settings name; there is no fallback for it. */
+/**
+ * Returns the program that the settings or WHISPER_CLI name, for which there is no fallback; undefined if they name
+ * none.
+ */
 export function namedProgram(option: string | undefined, { env, resolve }: EngineContext) {
   const path = option ?? env.WHISPER_CLI;
   if (path === undefined || path === '') return undefined;

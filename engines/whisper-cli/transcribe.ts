@@ -28,7 +28,7 @@ export interface TranscribeRequest extends Omit<WhisperCall, 'audio' | 'audioCon
   readonly free: () => Resident | undefined;
   /** Path of whisper-host, if it supports this model. */
   readonly hostProgram: string | undefined;
-  /** Limits the encoder context to the length of the recording. */
+  /** True to limit the encoder context to the length of the recording. */
   readonly fitContext: boolean;
   readonly recording: Recording;
   readonly timestamps?: readonly TimestampKind[];

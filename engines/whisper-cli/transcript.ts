@@ -130,7 +130,7 @@ function withoutNotes(text: string): string {
   return text.replace(notes, '');
 }
 
-/** Trims the text and collapses its spaces. */
+/** Trims the text, and replaces control characters and runs of spaces with single spaces. */
 function tidy(text: string): string {
   return withoutControls(text).replace(/ {2,}/g, ' ').trim();
 }

@@ -3,7 +3,7 @@ import type { FileView } from './file-view.ts';
 
 const marker = Buffer.from('fLaC');
 
-/** The demuxer misses a last frame of less than 16 bytes (silence) unless something follows it. */
+/** The demuxer misses a last frame shorter than 16 bytes (silence) unless something follows it. */
 const padding = 16;
 
 /** A section begins with its marker, but the first may begin with an ID3 tag. */

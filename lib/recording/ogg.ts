@@ -10,7 +10,7 @@ export interface OggPage {
   /** The first page of a stream. The first pages of all streams of a link precede their other pages. */
   readonly isFirst: boolean;
   readonly checksum: number;
-  /** Number of packets that end on the page, and the samples of the stream up to the last of them. */
+  /** Number of packets that end on the page, and of samples in the stream up to the end of the last one. */
   readonly packets: number;
   readonly samples: number;
 }

@@ -47,7 +47,7 @@ export function isMatroska(file: number): boolean {
 
 const maxTypeBytes = 64;
 
-/** A header is followed by a segment. The section before it may have been cut anywhere. */
+/** An EBML header is followed by a segment. The section before it may have been cut anywhere. */
 function findStart(file: number, from: number, fileBytes: number): number {
   const elementAt: ReadElement = (position) => readHeader(readAt(file, position, maxHeaderBytes), position);
   for (let at = from; ; at++) {

@@ -36,7 +36,7 @@ export function toAsyncApi({ info, paths, components: { schemas } }: Document): 
     asyncapi: '3.0.0',
     info: { title: 'Parlance, live transcription', version: info.version, license, description: about },
     defaultContentType: 'application/json',
-    // AsyncAPI addresses cannot be relative. The service replaces this one with PUBLIC_URL.
+    // AsyncAPI addresses cannot be relative. The service replaces this one with that of PUBLIC_URL, if set.
     servers: { service: { host: '127.0.0.1:8484', protocol: 'ws', description: 'This service' } },
     channels: {
       realtime: {

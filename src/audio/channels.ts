@@ -35,7 +35,7 @@ export async function decodeChannels(
 
 const windowMs = 60_000;
 
-/** Returns the peaks and the correlation of two channels. The correlation is 0 if a channel is silent. */
+/** Returns the peaks and the correlation of two channels. The correlation is 0 if either channel is silent. */
 async function compare(one: DecodedRecording, other: DecodedRecording, signal: AbortSignal) {
   const peaks: [number, number] = [0, 0];
   let [product, energy, otherEnergy] = [0, 0, 0];

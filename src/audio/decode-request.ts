@@ -34,7 +34,7 @@ export const maxFailuresAtStart = 5;
 
 /** No speech recorder writes more channels, and decoding more would be slow. */
 export const maxChannels = 8;
-/** Sound below -60 dB of full scale is silent; decoders do not always return exact zeros. */
+/** A peak of up to -60 dBFS counts as silence; decoders do not always return exact zeros. */
 export const silentPeak = 32;
 /** Hz. */
 export const maxSampleRate = 192_000;

@@ -12,8 +12,8 @@ const transition = 0.15;
 const maxPhases = 1024;
 
 /**
- * Converts mono samples from one sample rate to another, block by block, with a polyphase windowed sinc.
- * The result does not depend on the block sizes; n input samples give ceil(n * to / from) output samples.
+ * Converts mono samples from one sample rate to another, block by block, with a polyphase windowed-sinc filter. The
+ * result does not depend on the block sizes; n input samples give ceil(n * to / from) output samples.
  */
 export class Resampler {
   /** Time is an integer, so it cannot drift: an input sample lasts `ticks`, an output sample `step`. */
@@ -92,7 +92,7 @@ export class RateConverter {
   }
 }
 
-/** Uses four accumulators, which is 25 % faster than one. The length must be a multiple of four. */
+/** Uses four accumulators, which is 25 % faster than one. The filter length must be a multiple of four. */
 function dot(filter: Float32Array, input: Float32Array, start: number): number {
   let a = 0;
   let b = 0;

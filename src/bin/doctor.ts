@@ -251,7 +251,7 @@ async function checkFleet(settings: LoadedSettings): Promise<FleetInspection & {
   try {
     const fleet = readFleet(settings);
     if (fleet === undefined) return { findings: [], isUsable: true };
-    const { inspectFleet } = await import('../fleet/inspect.ts'); // its packages are only installed with FLEET_URL
+    const { inspectFleet } = await import('../fleet/inspect.ts'); // its packages are installed only for FLEET_URL
     const inspection = await inspectFleet(fleet);
     return { ...inspection, isUsable: inspection.findings.every(({ ok, isOptional }) => ok || isOptional) };
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * `parlance init-engine NAME --capability CAPABILITY`: creates a package that contains an engine, its build and its
- * test.
+ * `parlance init-engine NAME --capability CAPABILITY`: creates a package that contains an engine, and scripts that
+ * build and test it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -45,7 +45,7 @@ async function run([verb, name, ...more]: readonly string[]): Promise<void> {
 
 function makeToken(name: string): void {
   const { token, sha256 } = createToken(name);
-  const entry = stringify([{ name, sha256 }]).trimEnd(); // YAML quotes names such as null and 0x10
+  const entry = stringify([{ name, sha256 }]).trimEnd(); // `stringify` quotes names such as null and 0x10
   console.log(`The token for the client, which is not shown again:
 
 ${token}

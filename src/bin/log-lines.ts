@@ -67,7 +67,7 @@ function describeEvent({ msg, err }: LogFields): string {
   return indented(why === '' ? message : `${message}: ${why}`);
 }
 
-/** `err` usually has the shape that src/log produces, but an engine may log any value under this name. */
+/** `err` usually has the shape that src/log.ts produces, but an engine may log any value under this name. */
 function messageOf(err: unknown): string {
   if (typeof err === 'object' && err !== null && 'message' in err && isText(err.message)) return err.message;
   return err === undefined ? '' : shorten(JSON.stringify(err), maxFactLength);

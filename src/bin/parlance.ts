@@ -77,7 +77,7 @@ async function usage(): Promise<string> {
   ].join('\n');
 }
 
-/** Whether the major and minor version satisfy a range such as `>=22.21 <23 || >=24.9`. */
+/** Whether the major and minor versions satisfy a range such as `>=22.21 <23 || >=24.9`. */
 function isSupported(version: string, needed: string): boolean {
   const numberOf = (text: string) => {
     const [major = 0, minor = 0] = text.match(/\d+/g)?.map(Number) ?? [];

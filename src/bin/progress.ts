@@ -9,7 +9,7 @@ export interface Progress {
   readonly finish: (id: string) => void;
   /** Ends a step without a message. */
   readonly drop: (id: string) => void;
-  /** Names of the steps in progress. */
+  /** Descriptions of the steps in progress. */
   unfinished(): string[];
   /** Removes the progress lines. */
   end(): void;
@@ -66,7 +66,7 @@ export function createProgress(terminal: Terminal): Progress {
   };
 }
 
-/** Fills the rest of the line with a bar. */
+/** Draws a step, with a bar in the rest of the line. */
 function draw({ doing, done }: ProgressBar, columns: number): string {
   if (done === null) return cut(doing, columns);
   const wide = Math.min(widestBar, columns - widthOf(doing) - percentWidth - ' []'.length);

@@ -50,7 +50,7 @@ function socketUrl(url: string, { publicUrl = url }: Pick<LoadedSettings, 'publi
 /** Maximum number of working models that the summary names. */
 const namesShown = 3;
 
-/** Lists the working models. If none works, states the reason and the command that fixes it. */
+/** Names the first working models, and the first reason why others do not work. */
 function describeCapability(registry: Registry, capability: Capability, paint: Paint): string {
   const entries = entriesForOperator(registry, capability);
   const { instances, failures } = registry.of(capability);

@@ -22,7 +22,7 @@ export interface Terminal {
   write(text: string, to?: NodeJS.WriteStream): void;
   /** Like `write`, but for untrusted text: escapes control characters and appends a line feed. */
   print(text: string): void;
-  /** Draws the progress lines, each at most `columns` wide, until called without a function. */
+  /** Shows the lines that `draw` returns, each at most `columns` wide, until called without a function. */
   showProgress(draw?: (columns: number) => readonly string[]): void;
 }
 
@@ -62,8 +62,8 @@ export function paintFor(stream: NodeJS.WriteStream): Paint {
 }
 
 /**
- * C0 and C1 controls except the line feed, because they could move the cursor, change the title or hide text, and marks
- * that reorder text. U+009B alone starts an escape sequence.
+ * Characters that could move the cursor, change the title or hide text (C0 and C1 controls except the line feed), and
+ * marks that reorder text. U+009B alone starts an escape sequence.
  */
 // eslint-disable-next-line no-control-regex
 const invisible = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -18,7 +18,10 @@ export interface ChatEventOptions {
   readonly isStream: boolean;
 }
 
-/** Maximum number of UTF-16 code units of tool output in events. The model receives the whole output. */
+/**
+ * Maximum number of UTF-16 code units of a tool's output, error or message in an event. The model receives the whole
+ * output.
+ */
 const shownLength = 4_096;
 
 export function createChatEvents(facts: ChatEventOptions): RunFormat<ChatEvent> {

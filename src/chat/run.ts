@@ -126,7 +126,7 @@ async function* run<Event>(
 /** Number of events between turns of the event loop, for engines that yield without awaiting. */
 const eventsPerTurn = 1_000;
 
-/** Created once, because each new error captures a stack. */
+/** Created once, because each new error captures a stack trace. */
 const readerLeft = new Error('the reader of the run has ended');
 
 async function end(events: AsyncIterator<AgentEvent>): Promise<void> {

@@ -40,9 +40,9 @@ export type ChatEvent = Schemas['ChatEvent'];
 export type SpeechRequest = Schemas['SpeechRequest'];
 /** A clip of synthesized speech. */
 export type SpeechClip = Schemas['Audio'];
-/** A model, voice or library that can be installed, and its state. */
+/** A program, model or other component that can be installed, and its state. */
 export type Preparation = Schemas['Preparation'];
-/** Models, voices and libraries that can be installed. */
+/** The components that can be installed. */
 export type PreparationList = Schemas['PreparationList'];
 /** Problem details (RFC 9457) of a failed request. */
 export type Problem = Schemas['Problem'];

@@ -120,7 +120,7 @@ export interface Transcriptions {
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
-/** The models, voices and libraries that can be installed on the machine of the service. */
+/** The programs, models and other components that can be installed on the machine of the service. */
 export interface Preparations {
   /** Resolves with all of them and their states. */
   list(options?: CallOptions): Promise<PreparationList>;
@@ -227,7 +227,7 @@ export interface Client {
   deleteClip(id: string, options?: CallOptions): Promise<void>;
   /** Lists the speech models with their voices and availability, and the id of the default model. */
   speechModels(options?: CallOptions): Promise<SpeechModelList>;
-  /** Installation of models, voices and libraries. */
+  /** Installation of programs, models and other components. */
   readonly preparations: Preparations;
 }
 

@@ -1,7 +1,10 @@
 /** Reads the clips in the Link header of a chat response (RFC 8288). */
 import { ParlanceError } from './errors.ts';
 
-/** Audio that can be fetched for ten minutes without an API key: usable as the `src` of an `<audio>` element. */
+/**
+ * Audio that can be fetched without an API key until ten minutes after its last use: usable as the `src` of an
+ * `<audio>` element.
+ */
 export interface Clip {
   /** Absolute URL. */
   readonly url: string;

@@ -70,7 +70,7 @@ export interface Contract {
 export interface JsonBounds {
   /** Maximum number of objects, arrays and commas in a body, and maximum nesting depth. */
   readonly structure: { readonly tokens: number; readonly depth: number };
-  /** Maximum size of a body in bytes. Default: the size of the largest body that is valid by the schema. */
+  /** Maximum size of a body in bytes. Default: the size of the largest body that is valid according to the schema. */
   readonly limit?: number;
 }
 
@@ -169,8 +169,8 @@ export const nativeContract = openContract('openapi.json', {
 });
 
 /**
- * The API under /v1. Apps send the JSON Schemas of their tools, whole documents and chat histories; SDKs send a dozen
- * form fields and keywords.
+ * The API under /v1. Apps send the JSON Schemas of their tools, whole documents and chat histories; SDKs send about a
+ * dozen form fields, and up to 200 keywords.
  */
 export const openaiContract = openContract('openapi-compat.json', {
   json: { structure: { tokens: 200_000, depth: 64 }, limit: 40 * 1024 * 1024 },

@@ -15,7 +15,7 @@ export interface EventCheck {
 const checks = new Map<string, EventCheck>();
 
 /**
- * `union` is the schema of one side's events. Each check is created once per process; the first event of a type
+ * `union` names the schema of one side's events. Each check is created once per process; the first event of a type
  * compiles its validator.
  */
 export function eventCheckOf(contract: Contract, union: string): EventCheck {

@@ -34,7 +34,7 @@ export class FormReader {
     throw invalid('body', `/${name}`, `must be an integer from ${least} to ${most}`);
   }
 
-  /** Throws `invalid-request` if the value is neither true nor false. */
+  /** Returns false if the field is absent. Throws `invalid-request` if the value is not true, false, 1 or 0. */
   flag(name: string): boolean {
     const value = this.last(name) ?? 'false';
     if (/^(true|1)$/i.test(value)) return true;

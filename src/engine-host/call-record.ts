@@ -37,7 +37,7 @@ export class CallRecord {
     return this.#scope?.charge !== undefined;
   }
 
-  /** Call this for every output whose start is measured. Only the first call counts. */
+  /** Call this for every piece of output: the first call measures the time to the first output. */
   output(): void {
     this.#firstMs ??= this.#ms();
   }

@@ -1,7 +1,7 @@
 /**
  * Enforces fair shares and the queue limit across all fronts. Redis holds each open call under its caller, and the
- * entry expires when its front dies. The n-th open call of a caller has priority n: it waits behind the first n-1 calls
- * of every other caller.
+ * entry expires when its front dies. The n-th open call of a caller (of weight 1) has priority n: it waits behind the
+ * first n-1 calls of every other caller.
  */
 import { ignore } from '../../lib/errors.ts';
 import { EngineError } from '../../engines/contract/index.ts';
@@ -51,7 +51,7 @@ export function createAdmissions({ redis, nodes, consumers, secret, timeouts }: 
 
   /** Renews the open calls of this front in Redis. Failures are ignored, because redis.ts logs outages. */
   function keep(): void {
-    for (const call of open) keepAndCount(call).catch(ignore); // shares are kept in the background
+    for (const call of open) keepAndCount(call).catch(ignore); // not awaited: calls are renewed in the background
   }
   const timer = setInterval(keep, timeouts.announceMs);
 

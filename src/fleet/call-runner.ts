@@ -147,8 +147,8 @@ function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
 }
 
 /**
- * Undefined for outcomes that reveal nothing about this worker. A missing model counts only when the worker gets the
- * same call again. Failures with codes other than `engine-failed` are attributed to the recording.
+ * Returns undefined for outcomes that reveal nothing about this worker. A missing model counts only when the worker
+ * gets the same call again. Failures with codes other than `engine-failed` are attributed to the recording.
  */
 function endOf(last: LastMessage, isAgain: boolean): CallEnd | undefined {
   if (last.type === 'returned') return last.code === 'model-unavailable' && !isAgain ? undefined : 'returned';

@@ -27,7 +27,7 @@ export function createCircuit({ probe, onBack, timeouts, log }: CircuitOptions) 
     probeLater();
   }
 
-  /** Schedules the next probe after the previous one ended, since a probe may take longer than the interval. */
+  /** Schedules the next probe after the previous one has ended, since a probe may take longer than the interval. */
   function probeLater(): void {
     if (!isEnded) probing = setTimeout(() => void probe().then(close, probeLater), timeouts.reconcileMs);
   }

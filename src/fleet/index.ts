@@ -137,7 +137,7 @@ export async function openFleet(options: FleetOptions) {
       if (isWorker) consumers.add(instance);
       return front && wrapAsRemote(instance, { front, nodes, admissions, timeouts, alsoHere: isWorker });
     },
-    /** Starts taking tickets. Call once the engines are open. */
+    /** Starts taking tickets. Call this after the engines have been opened. */
     start({ workspace, viaId }: { readonly workspace: Workspace; readonly viaId: string }) {
       ownViaId = viaId;
       const { engineOf } = consumers;
@@ -165,7 +165,7 @@ export async function openFleet(options: FleetOptions) {
     }),
     /** Interval of the heartbeats that `serve` must send on event streams. */
     heartbeatMs: timeouts.heartbeatMs,
-    /** Answers the requests that other fronts forward to this one. Called at most once. */
+    /** Sets what answers the requests that other fronts forward to this one. Called at most once. */
     serve: (things: OwnThings) => void (owned = things),
     /** Returns the reasons why this node is not ready; empty when it is. */
     notReady: () => (isWorker && nodes.trouble !== undefined ? [`fleet: ${nodes.trouble}`] : []),

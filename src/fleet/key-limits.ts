@@ -69,7 +69,7 @@ export function shareKeyLimits({ own, counters, fronts, secret, ...options }: Ke
 function shareMinutes(own: MinuteCounter, { counters, circuit, nameOf, partOf }: Shared): MinuteCounter {
   return {
     async count(key, most) {
-      const here = await own.count(key, most); // used as the fallback when Redis becomes unavailable
+      const here = await own.count(key, most); // used as the fallback while Redis is unavailable
       const all = await circuit.ask(() => counters.countRequest(nameOf(key)));
       if (all) return { used: all.used, endsAt: Date.now() + all.endsInMs };
       return { used: here.used + most - partOf(most), endsAt: here.endsAt };

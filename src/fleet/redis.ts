@@ -67,8 +67,8 @@ export type Redis = ReturnType<typeof openRedis>;
 export type TicketWorker = ReturnType<Redis['work']>;
 
 /**
- * Does not wait for Redis: every function rejects within two seconds if Redis does not respond. Throws a
- * `SettingsError` if the packages are not installed.
+ * Does not wait for Redis: every command rejects within two seconds if Redis does not respond. Throws a `SettingsError`
+ * if the packages are not installed.
  */
 export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions) {
   const { bullmq, IORedis } = loadPackages();

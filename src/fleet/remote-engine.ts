@@ -30,7 +30,7 @@ const absent: Availability = {
   reason: 'No worker of the fleet serves this model.',
 };
 
-/** `own` only provides the models; its calls are run only if this node is a worker. */
+/** `own` only lists the models; its engine runs calls only if this node is also a worker. */
 export function wrapAsRemote(
   own: Instance<'transcription'>,
   { front, nodes, admissions, timeouts, alsoHere }: RemoteEngineOptions,

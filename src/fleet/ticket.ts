@@ -1,5 +1,5 @@
 /**
- * A queue entry contains an address, and nothing confidential: dashboards show the data of queue entries, and
+ * A queue entry contains the address of a call, and none of its content: dashboards show the data of queue entries, and
  * append-only files and replicas of Redis store it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';

@@ -19,7 +19,7 @@ export const fleetTimeouts = {
   announcedMs: 15_000,
   /** Interval at which nodes read the announcements. */
   readNodesMs: 2_000,
-  /** Pause of a worker after its first failure, and the maximum after repeated failures. */
+  /** First pause of a worker after its failures, and the maximum after repeated failures. */
   pauseMs: 1_000,
   maxPauseMs: 30_000,
   /** How long a call waits for a worker when none is connected. */

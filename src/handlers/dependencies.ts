@@ -35,10 +35,7 @@ export interface Services {
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */
   readonly speechSpool: SpeechSpool;
-  /**
-   * Returns the URL of a path below the API root: absolute if PUBLIC_URL is set, otherwise relative to the service's
-   * root.
-   */
+  /** Returns the URL of a path below the API root: absolute if PUBLIC_URL is set, otherwise only the path. */
   readonly linkTo: (path: string) => string;
   /** Maximum time in milliseconds that an event stream delays its response head while the provider has not answered. */
   readonly streamHoldMs: number;

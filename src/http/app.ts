@@ -274,8 +274,8 @@ const needsIt = /^(node|undici)$|^OpenAI\/JS\b/;
 const setByProxies = /^(forwarded|x-forwarded-.*|x-real-ip|via|cf-.*)$/;
 
 /**
- * Returns a function that stops sending. Sends nothing while the request body is still arriving or after the response
- * head has been sent.
+ * Sends interim responses until the returned function is called, but none while the request body is still arriving or
+ * after the response head has been sent.
  */
 function sendInterim(req: IncomingMessage, res: ServerResponse, ms: number): () => void {
   if (!wantsInterim(req)) return () => undefined;

@@ -81,7 +81,7 @@ export interface RequestRecord {
   loggedFailure?: unknown;
   /** The code of the problem that was sent. */
   problem?: ProblemCode;
-  /** Transcribed turns of a session. */
+  /** Number of turns of a session that have ended. */
   turns?: number;
   /** The code with which the WebSocket was closed. */
   close?: number;

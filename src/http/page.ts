@@ -36,7 +36,7 @@ const pagePolicy = [
   "require-trusted-types-for 'script'; trusted-types 'none'",
 ].join('; ');
 
-/** The API reference (Scalar) needs inline styles and icons from data URLs. */
+/** The API reference (Scalar) needs inline styles, and icons and fonts from data URLs. */
 const referencePolicy = [
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'",
   "img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

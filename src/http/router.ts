@@ -367,7 +367,7 @@ interface ContractApi extends Pick<Contract, 'page' | 'namesAllViolations'> {
   readonly compile: (operationId: string) => void;
   readonly match: (method: string, path: string) => Operation | undefined;
   readonly pathParameters: (routed: Routed) => object;
-  /** Returns the errors of a request; empty if it is valid. */
+  /** Returns the first error of each validator; empty if the request is valid. */
   readonly errorsOf: (read: Read) => readonly ErrorObject[];
   readonly allErrorsOf: (read: Read) => Promise<readonly ErrorObject[]>;
 }
@@ -435,7 +435,7 @@ async function openBackend({ document, root }: Contract, own: AjvOptions): Promi
     apiRoot: root,
     strict: true,
     quick: true,
-    // Uses one Ajv per context, with the OpenAPI 3.1 dialect, instead of one per validator.
+    // Uses one Ajv per context, with the JSON Schema dialect of OpenAPI 3.1, instead of one per validator.
     customizeAjv: (_ajv, given, context) => {
       const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, ...own });
       if (!cache.has(context)) addFormats.default(ajv);

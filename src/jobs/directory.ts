@@ -53,7 +53,8 @@ export async function openSetAside(directory: string): Promise<string> {
 
 /**
  * Moves the existing files to `keptAs`. Files that cannot be moved, such as directories of another user or on another
- * disk, are renamed. Returns the names of files that cannot be renamed either. Removes `keptAs` if it is empty.
+ * disk, are renamed in place. Returns the names of files that cannot be renamed either. Removes `keptAs` if it is
+ * empty.
  */
 export async function setAside(directory: string, names: readonly string[], keptAs: string): Promise<string[]> {
   const left: string[] = [];

@@ -108,7 +108,7 @@ async function openOrReplace(directory: string, recorded: readonly string[], log
   }
 }
 
-/** Returns the recordings of unreadable jobs that could not be moved. */
+/** Sets unreadable jobs aside, and returns their recordings that could not be moved. */
 async function setJobsAside(database: JobDatabase, directory: string, log: Logger): Promise<string[]> {
   const left: string[] = [];
   for (const job of database.unreadable) {

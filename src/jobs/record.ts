@@ -25,7 +25,7 @@ export interface JobRecord {
   readonly status: JobStatus;
   /** Null until the recording has been decoded. */
   readonly durationMs: number | null;
-  /** The speech of the speakers, once they have been found: start and end in milliseconds, and index of the speaker. */
+  /** Who speaks when, once this has been found: start and end in milliseconds, and the index of the speaker. */
   readonly spans?: readonly (readonly [number, number, number])[];
   /** Milliseconds since 1970; null until the job is over. */
   readonly endedAt: number | null;

@@ -1,4 +1,4 @@
-/** Runs a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
+/** Runs a job: decodes its recording and transcribes it part by part, in the queue that all transcriptions share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { timestampKinds, type CallQueue, type Recording, type Span } from '../../engines/contract/index.ts';

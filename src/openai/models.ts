@@ -61,7 +61,7 @@ function mayList(capability: Capability, { transcribeEnabled }: Services): boole
   return (capability !== 'transcription' || transcribeEnabled) && mayCall(listings[capability]);
 }
 
-/** Alias of the default model. It is listed for apps that only show ids that look like OpenAI's. */
+/** Alias of the default model. It is listed for apps that show only ids that look like OpenAI's. */
 const whisper = 'whisper-1';
 
 function toModel({ id, entry, instance }: ServedModel, capability: Capability): Model {

@@ -1,6 +1,6 @@
 /**
- * Streams a transcription in OpenAI's format: deltas that concatenate to the text of the last event. The segments of
- * speakers follow once all of them are known.
+ * Streams a transcription in OpenAI's format: deltas that concatenate to the text of the last event. The speaker
+ * segments come after the deltas, once all of them are known.
  */
 import { toTextDeltas } from '../transcription/stream.ts';
 import type { TranscriptionEvent } from '../transcription/wire.ts';

@@ -11,7 +11,7 @@ import { defaultModelSettings, settingsTable, type Settings, type VariableWithEn
 interface Situation {
   readonly env: Environment;
   readonly settings: LoadedSettings;
-  /** Whether the settings list an engine for the capability. */
+  /** Whether there is an engine for the capability. */
   readonly hasEngine: (capability: Capability) => boolean;
   /** The current time in milliseconds since 1970. */
   readonly now: number;

@@ -8,7 +8,10 @@ import type { LoadedSettings } from './load.ts';
  */
 const audioEngines: Readonly<Record<string, string>> = { 'hosted-stt': 'TRANSCRIBE_MODEL', tts: 'TTS_MODEL' };
 
-/** Returns one line for each model that OpenAI will shut down. Other providers may serve models with the same names. */
+/**
+ * Returns one line for each model that OpenAI has shut down or will shut down. Other providers may serve models with
+ * the same names.
+ */
 export function describeEndingModels(
   { engines, enginesAreListed, file }: Pick<LoadedSettings, 'engines' | 'enginesAreListed' | 'file'>,
   now: number,

@@ -1,4 +1,4 @@
-/** The engines in the settings, and the default engines without a file. */
+/** The engines in the settings, and the default engines if the file lists none. */
 import { basename, join } from 'node:path';
 import { ownAddress, type OwnAddress } from './own-address.ts';
 import type { Settings } from './table.ts';
@@ -13,8 +13,8 @@ export interface InstanceSettings {
 export type EngineInstances = Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
 
 /**
- * The default engines without a file: the local ones, and the provider from the environment. Sandbox mode has neither,
- * because its responses must not depend on the machine or cost money.
+ * The default engines if the file lists none: the local ones, and the provider from the environment. Sandbox mode has
+ * neither, because its responses must not depend on the machine or cost money.
  */
 export function defaultEngines(settings: DefaultsSettings): EngineInstances {
   const { sandbox, whisperModel, voiceModel, chatLocalModel, transcribeVad, dataDir } = settings;

@@ -183,8 +183,8 @@ function readFile(env: Environment, cwd: string): SettingsFile {
 }
 
 /**
- * Replaces `${NAME}` with environment variables. An unset variable is an error, except in an `apiKey`, where it becomes
- * empty.
+ * Replaces `${NAME}` with environment variables. An unset or empty variable is an error, except in an `apiKey`, which
+ * may be empty.
  */
 function withEnvironment(tree: object, env: Environment, path: string): Pick<SettingsFile, 'values' | 'facts'> {
   const unset: string[] = [];

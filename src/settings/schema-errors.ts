@@ -13,8 +13,8 @@ const formats = { iri: (text: string): boolean => URL.canParse(text) } as const;
 export const explainable = { ...ajvOptions, allErrors: true, verbose: true, formats } as const;
 
 /**
- * One instance for all schemas, because each instance recompiles the meta-schema, which takes 10 ms. No two schemas
- * share an `$id`.
+ * One instance for all schemas, because each instance recompiles the meta-schema, which takes 10 ms. Schemas are not
+ * registered, so that several may have the same `$id`.
  */
 const ajv = new Ajv2020({ ...explainable, addUsedSchema: false });
 

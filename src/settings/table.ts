@@ -20,7 +20,10 @@ interface SettingRow {
   readonly example?: unknown;
   /** Description of the allowed values, shown after "it" in messages. */
   readonly expects?: string;
-  /** False if the setting exists only as an environment variable. In the file, it is an engine option. */
+  /**
+   * False if the setting exists only as an environment variable, for example because it is an engine option in the
+   * file.
+   */
   readonly inFile?: false;
   /**
    * The effect of the variable if the file lists the engines; undefined if the effect is the same as without a file.

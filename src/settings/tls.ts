@@ -17,7 +17,7 @@ export interface Tls {
 
 /**
  * Resolves with undefined if neither is set. Throws a `SettingsError` for files with which no handshake would succeed.
- * `wait` delays the second read of the files.
+ * `wait` delays each further read of the files.
  */
 export async function readTls(
   { tlsCert, tlsKey }: Pick<Settings, 'tlsCert' | 'tlsKey'>,

@@ -23,8 +23,8 @@ import { wholeSamples } from './whole-samples.ts';
 import { withTimeouts, type Listener, type SpeechTimeouts } from './timeouts.ts';
 
 /**
- * For both fields, null or absent means the configured default. If neither the request nor the settings name a model, a
- * voice or language that the default model lacks selects a local model that has it.
+ * For `model` and `voice`, null or absent means the configured default. If neither the request nor the settings name a
+ * model, a voice or language that the default model lacks selects a local model that has it.
  */
 export interface SpeechSelection {
   readonly model: string | null | undefined;

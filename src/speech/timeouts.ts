@@ -108,7 +108,7 @@ export async function withTimeouts<S extends Speech>(
   }
 }
 
-/** On timeout, prefer the engine's own `overloaded` if it arrives within this tick. */
+/** On timeout, prefer the engine's own `overloaded` if it arrives within this turn of the event loop. */
 function overloadedOr(late: EngineError, outcome: Promise<unknown>): Promise<unknown> {
   const isOverloaded = (error: unknown) => EngineError.is(error) && error.code === 'overloaded';
   const error = outcome.then(

@@ -1,6 +1,6 @@
 /**
- * Shared budget for all temporary files of this process: uploads, decoded audio, speech, and clips. Bytes are taken
- * before writing, and released once the file has been removed.
+ * Shared budget for all temporary files of this process: uploads, decoded audio, speech, clips and jobs. Bytes are
+ * taken before writing, and released once the file has been removed.
  */
 import { statfsSync } from 'node:fs';
 import { EngineError } from '../../engines/contract/index.ts';

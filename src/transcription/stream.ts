@@ -53,7 +53,7 @@ export function isFromEngine({ type }: TranscriptionEvent): boolean {
   return type !== 'transcription.started';
 }
 
-/** Created once, because each new error captures a stack. */
+/** Created once, because each new error captures a stack trace. */
 const readerEnded = new Error('the reader of the transcription has ended');
 
 function toEvent(report: Report, seq: number): TranscriptionEvent {

@@ -30,8 +30,8 @@ type CallEvent = Extract<AgentEvent, { call: number }>;
 const maxQueued = 256;
 
 /**
- * Returns one output per call, for the model to read. Throws the signal's reason as soon as it aborts, even if tools
- * ignore the signal; their later events are dropped.
+ * Returns one output per call, for the model to read. Throws the signal's reason as soon as the signal aborts, even if
+ * tools ignore it; their later events are dropped.
  */
 export async function* runToolCalls(
   calls: readonly ToolCall[],

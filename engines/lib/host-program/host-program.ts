@@ -19,8 +19,8 @@ export interface Caller {
 /** True once the program handles the texts of callers. */
 let isServing = false;
 
-// By default, Node.js prints the message and the source line of an uncaught exception. In a library, they may repeat
-// the question.
+// By default, Node.js prints the message and the source line of an uncaught exception. If a library throws it, either
+// may repeat the question.
 process.on('uncaughtException', (error) => {
   writeSync(2, `${isServing ? kindOf(error) : messageOf(error)}\n`);
   process.exit(1);

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 
 /**
- * The command for a script of this package that loads a library in its own process. The script is next to the module
- * `url`: `.ts` in the repository, `.js` in the built package.
+ * Returns the command for a script of this package that loads a library in a separate process. The script is next to
+ * the module `url`: `.ts` in the repository, `.js` in the built package.
  */
 export function scriptCommand(name: string, url: string, argument: string) {
   const script = fileURLToPath(new URL(`./${name}${extname(url)}`, url));

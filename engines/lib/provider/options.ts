@@ -37,7 +37,7 @@ export const providerProperties = {
   baseUrl: {
     type: 'string',
     format: 'iri',
-    // A URL with user and password is rejected: they would appear in messages.
+    // A URL with a user name or a password is rejected: messages would contain them.
     pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$',
     description:
       'Base URL of the API, such as https://api.openai.com/v1, without the path of an endpoint such as /audio/transcriptions.',

@@ -104,7 +104,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
 
   function hintFor({ status, complaint }: Refusal, path: string): string | undefined {
     if (status === 401 || status === 403) return howToFixKey(options, context);
-    // If the provider's error names the model, the URL is right.
+    // If the provider's error mentions a model, the URL is right.
     const isUnknownUrl = (status === 404 || status === 405) && !/\bmodel\b/i.test(complaint);
     return isUnknownUrl ? baseUrlHint(path) : undefined;
   }

@@ -35,7 +35,9 @@ function onlyErrors(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, onlyErrors(inner)]));
 }
 
-/** Returns the part of an error response that is logged. Plain text is an error message; cut JSON may be anything. */
+/**
+ * Returns the part of an error response that is logged. Plain text is an error message; truncated JSON may be anything.
+ */
 export function complaintOf(text: string): string {
   return errorFieldsOf(text) ?? (/^\s*[[{]/.test(text) ? outlineOf(text) : text);
 }

@@ -1,4 +1,4 @@
-/** Loads sherpa-onnx, in its own process. */
+/** Loads sherpa-onnx; only separate processes do this. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -48,7 +48,7 @@ export interface VoiceActivityDetector {
   reset(): void;
 }
 
-/** Loads the package in `directory`. The library itself hides why its binary could not be loaded. */
+/** Loads the package in `directory`. Loads the binary first, because the library would hide why it cannot be loaded. */
 export function loadLibrary(directory: string): Library {
   const require = createRequire(join(directory, 'package.json'));
   const system = process.platform === 'win32' ? 'win' : process.platform;

@@ -64,7 +64,7 @@ export function findBinary(library: string): { readonly stamp: string } | { read
 
 const checkMs = 20_000;
 
-/** Loads the library in its own process. Resolves with its version, or the reason why it cannot be loaded. */
+/** Loads the library in a separate process. Resolves with its version, or the reason why it cannot be loaded. */
 export async function checkRuntime(
   library: string,
   { run }: Pick<EngineContext, 'run'>,

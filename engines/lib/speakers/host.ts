@@ -1,6 +1,6 @@
 /**
  * Finds who speaks, with a segmentation and a speaker embedding model. It is a separate program, because sherpa-onnx
- * ends its process on bad files, cannot be canceled, and contains eSpeak NG (GPL-3.0).
+ * exits on invalid files, cannot be canceled, and contains eSpeak NG (GPL-3.0).
  *
  * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and the last one has the distances
  * of the references. The engine asks one question at a time.

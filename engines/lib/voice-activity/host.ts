@@ -1,6 +1,6 @@
 /**
- * Detects speech with Silero's model. It is a separate program because sherpa-onnx ends its process on bad files, and
- * contains eSpeak NG (GPL-3.0).
+ * Detects speech with Silero's model. It is a separate program, because sherpa-onnx exits on invalid files and contains
+ * eSpeak NG (GPL-3.0).
  *
  * Question: `WavSlice`. Answers: `HostAnswer`, in order. Recordings take turns of 2 s of audio each.
  */

@@ -58,7 +58,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     inspect: rememberFiles([file], () => explained(file, () => (readOnnxFile(file), { file }))),
   }));
 
-  /** Directory from the settings, else DATA_DIR. */
+  /** Searches the directory from the settings, then DATA_DIR. Resolves with undefined if neither has the file. */
   async function findWeights(): Promise<Judged<{ readonly file: string }> | undefined> {
     return places.find(({ file }) => existsSync(file))?.inspect();
   }

@@ -2,7 +2,7 @@
 
 /** Samples per block. */
 export interface BlockSize {
-  /** Minimum size of a block, except the last one. */
+  /** Minimum size of every block except the last. */
   readonly min: number;
   readonly max: number;
 }

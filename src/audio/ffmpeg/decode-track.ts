@@ -21,7 +21,7 @@ import { checkMp3 } from './check-mp3.ts';
 import { Mix } from './mix.ts';
 import { errorsIn, FfmpegReport } from './report.ts';
 
-/** Limits of the sandbox: no core dump, no output files, CPU time, 2 GB of memory. */
+/** Limits of the sandbox: no core dump, no output files, limited CPU time, 2 GB of memory. */
 const limits = (cpuSeconds: number) =>
   `ulimit -c 0; ulimit -f 0; ulimit -t ${String(cpuSeconds)}; ulimit -v 2000000; exec "$@"`;
 const shell = findExecutable('/bin/sh');

@@ -21,7 +21,7 @@ export async function decodeWithFfmpeg(
   const report = new FfmpegReport();
   let sections: Promise<number> | undefined;
   const countSections = () => (sections ??= countSectionsOf(request, options));
-  // Does not try other tracks, because they are not other channels.
+  // Other tracks are not tried, because they are not channels of this one.
   if (request.channel !== undefined)
     return (await decodeTrack(ffmpeg, request, { ...options, report, countSections })).decoded;
   const main = await settle(decodeTrack(ffmpeg, request, { ...options, report, countSections }));

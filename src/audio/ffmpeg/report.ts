@@ -26,7 +26,7 @@ export class FfmpegReport {
   readonly #streams = new Map<number, AudioStream>();
   #failures = 0;
   #cutPackets = 0;
-  /** The stream that ffmpeg decodes. ffmpeg reports it before decoding. */
+  /** The stream that ffmpeg decodes; undefined until ffmpeg reports it, before decoding. */
   chosen: AudioStream | undefined;
   /** Whether ffmpeg has found anything that it could not read. */
   hasErrors = false;

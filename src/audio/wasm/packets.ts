@@ -102,7 +102,7 @@ async function chooseTrack(tracks: readonly InputAudioTrack[], section: Section)
   return first;
 }
 
-/** -60 dB of full scale. */
+/** -60 dBFS, as a linear amplitude. */
 const minAmplitude = 0.001;
 
 /** Returns false for a silent track and for one that cannot be decoded. */
@@ -169,8 +169,8 @@ function trimmed({ sampleRate, channels }: Pcm, seconds: number): Pcm {
 }
 
 /**
- * RFC 9639, section 8.2: the STREAMINFO block follows a four-byte marker and a four-byte header. A value of 0 means
- * unknown.
+ * RFC 9639, section 8.2: the STREAMINFO block follows a four-byte marker and a four-byte header. The number of samples
+ * is 0 if unknown.
  */
 function flacSamples({ description }: Track): number {
   const view = new DataView(description.buffer, description.byteOffset, description.byteLength);

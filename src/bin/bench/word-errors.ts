@@ -3,7 +3,7 @@
 /** In scripts without spaces, each character counts as a word. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
 
-/** Case, punctuation and the apostrophes within words do not count. */
+/** Case, punctuation and apostrophes within words do not count. */
 export function wordsOf(text: string): readonly string[] {
   const plain = text
     .normalize('NFKC')

@@ -168,7 +168,7 @@ export class Assets {
     return isRemoved;
   }
 
-  /** Returns the groups that the request names. */
+  /** Returns the groups that the request selects. */
   #requested({ id, also = [], withoutTranscription = false }: InstallRequest): MergedGroup[] {
     if (id !== undefined) return this.#declarations.groups().filter((group) => group.id === id);
     return this.#declarations

@@ -28,7 +28,7 @@ export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
   readonly signal: AbortSignal;
   /** Reports the completed fraction, from 0 to 1, or null if the server does not send the length. */
   readonly progress: (fraction: number | null) => void;
-  /** Called if another process is already downloading the file. */
+  /** Called if another process or call is already downloading the file. */
   readonly onWait?: () => void;
   /** Called if the download was interrupted and will be retried after a delay. */
   readonly onRetry?: (reason: string) => void;

@@ -60,7 +60,7 @@ async function runNpm(
   const npm = findNpm(env.PATH);
   await mkdir(cwd);
   for (const file of ['package.json', 'package-lock.json']) await copyFile(join(manifest, file), join(cwd, file));
-  // The remaining options override settings from the user's .npmrc and from an npm process that started this one.
+  // These options override settings from the user's .npmrc and from an npm process that started this one.
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--logs-max=0'];
   const plain = [
     '--no-global',
@@ -70,8 +70,8 @@ async function runNpm(
     '--install-strategy=hoisted',
   ];
   const args = ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts', `--prefix=${cwd}`, ...quiet, ...plain];
-  // npm is a script that runs with the `node` in its own directory. Its cache is deleted with the directory, unless the
-  // operator has set one.
+  // npm is a script that runs with the `node` in its own directory. npm's cache is deleted with the workspace, unless
+  // the operator has set one.
   const PATH = [dirname(npm), env.PATH ?? '', dirname(process.execPath)].join(delimiter);
   const npmEnv = { npm_config_cache: join(dirname(cwd), 'cache'), ...env, PATH };
   const exit = await run(npm, args, { cwd, env: npmEnv, signal, timeoutMs: deadlineMinutes * 60_000 });

@@ -14,9 +14,9 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function createEventCheck(hasTools: boolean): (value: unknown) => AgentEvent | undefined {
   let step = -1;
-  /** The deltas of the current step. An array, because each `+=` on a string would keep an object in memory. */
+  /** The content deltas of the current step. An array, because each `+=` on a string would keep an object in memory. */
   let content: string[] = [];
-  /** The deltas by step. */
+  /** The reasoning deltas, by step. */
   const reasoning: string[][] = [];
   let calls = 0;
   let running: readonly unknown[] = [];

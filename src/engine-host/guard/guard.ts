@@ -19,7 +19,7 @@ import { SharedDeadline } from './shared-deadline.ts';
 import type { EngineTimeouts } from './timeouts.ts';
 import { within } from './within.ts';
 
-/** A function of an engine and its error. */
+/** A failing function of an engine, and its error. */
 export interface GuardedFailure {
   readonly what: string;
   readonly error: Error;
@@ -74,7 +74,7 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
   return { engine: guardVerb[capability](raw, engine, call), failures: failures.all };
 }
 
-/** A placeholder for an engine that could not be created. */
+/** Returns a placeholder for an engine that could not be created. */
 export function failedEngine<C extends Capability>(what: string, error: Error): Guarded<C> {
   const fails = () => Promise.reject(error);
   const engine = { models: [], ...{ transcribe: fails, complete: fails, synthesize: fails } };

@@ -23,7 +23,7 @@ export class SharedDeadline {
   readonly #ms: number;
   readonly #waits = new LinkedList<Wait>();
   #timer: NodeJS.Timeout | undefined;
-  /** Created outside of the request's context: the timer outlives the request and must not keep it in memory. */
+  /** Captured outside of any request's context: the timer outlives requests and must not keep them in memory. */
   readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(ms: number) {

@@ -1,4 +1,4 @@
-/** Models in the API: listings, the availability probe, and the selection of the model for a request. */
+/** Models in the API: listings, availability, and the selection of the model for a request. */
 import { commandLine } from '../../../lib/setup-command.ts';
 import { joinFirst } from '../../../lib/listing.ts';
 import {
@@ -22,7 +22,7 @@ const namesInMessages = 5;
 export interface Listing<C extends Capability> {
   readonly models: readonly ServedModel<C>[];
   readonly default: ServedModel<C> | undefined;
-  /** Why engines list no models, if any of them fail. */
+  /** Why engines list no models; undefined if none of them fails. */
   readonly failure: string | undefined;
 }
 

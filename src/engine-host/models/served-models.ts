@@ -203,7 +203,9 @@ export class ServedModels<C extends Capability> {
     return undefined;
   };
 
-  /** Omits entries whose id, prefixed with the instance name, would be too long for a request. */
+  /**
+   * Omits entries whose id in the API, which may be prefixed with the instance name, would be too long for a request.
+   */
   #listed(): Row<C>[] {
     const rows = this.#instances.flatMap((one) =>
       one.published.entries.map((entry) => new Row(one, entry, this.#findFinder)),

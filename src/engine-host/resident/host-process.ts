@@ -18,7 +18,7 @@ interface Asked {
   readonly onMessage: (message: Readonly<Record<string, unknown>>) => void;
   readonly resolve: (done: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** True if the call was aborted. */
+  /** True if the call was canceled. */
   readonly isCanceled: () => boolean;
 }
 

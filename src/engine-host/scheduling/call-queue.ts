@@ -144,8 +144,8 @@ export function createQueue(
   }
 
   /**
-   * Rejects the newest waiter of the longest queue relative to its weight, or throws. Running calls count as well.
-   * Callers with equally many calls never evict each other, and a caller's only call stays.
+   * Rejects the newest waiter of the queue that is longest relative to its weight, or throws `overloaded`. Running
+   * calls count as well. Callers with equally many calls never evict each other, and a caller's only call stays.
    */
   function makeRoomFor(caller: string, weight: number): void {
     const crowded = [...queues.values()].filter((queue) => queue.waiting.size > 0 && callsOf(queue) > 1);

@@ -166,7 +166,7 @@ class Pool {
     }
   }
 
-  /** Returns the caller's shares if they would exceed half of the pool. */
+  /** Returns the caller's shares if there are several and they would exceed half of the pool. */
   #overHalf({ caller }: PoolShare, bytes: number): CallerShares | undefined {
     const own = this.#callers.get(caller);
     return own && own.shares.size > 1 && own.bytes + bytes > this.#size / 2 ? own : undefined;

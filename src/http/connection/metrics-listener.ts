@@ -72,7 +72,10 @@ function pagesOf({ host, alive, readyProbe, metrics }: MetricsListenerOptions): 
   ]);
 }
 
-/** Rejects host names on loopback, so that a web page cannot use DNS rebinding to read the names of API keys. */
+/**
+ * On loopback, rejects host names other than localhost, so that a web page cannot use DNS rebinding to read the names
+ * of API keys.
+ */
 function refuseForeignName(asked: string): void {
   const name = withoutBrackets(asked.replace(/:\d+$/, ''));
   if (isLoopback(name) || isIP(name) !== 0) return;

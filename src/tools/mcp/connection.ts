@@ -69,7 +69,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         });
   const ending = (error: unknown) =>
     (transport instanceof StdioTransport ? transport.ending : undefined) ?? reasonOf(error);
-  // Since version 2026-07-28, the protocol has no handshake. Only HTTP servers are probed for that version, because
+  // As of version 2026-07-28, the protocol has no handshake. Only HTTP servers are probed for that version, because
   // some programs exit on an unknown first request.
   const mode = server.url === undefined ? 'legacy' : 'auto';
   const client = new sdk.Client({ name: 'parlance', version: '1' }, { versionNegotiation: { mode } });
@@ -130,7 +130,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
   };
 
-  /** Since version 2026-07-28, a client must request notifications, and must do so again whenever their stream ends. */
+  /** As of version 2026-07-28, a client must request notifications, and must do so again whenever their stream ends. */
   async function followChanges(): Promise<void> {
     for (;;) {
       const { closed } = await client.listen({ toolsListChanged: true }, { timeout: listMs, signal: ended.signal });

@@ -52,7 +52,7 @@ export function openHttpTransport(
   }
 }
 
-/** Whether the request asks for the server's protocol versions. This request exists since version 2026-07-28. */
+/** Whether the request asks for the server's protocol versions. Version 2026-07-28 added this request. */
 function isProbe(headers: Headers): boolean {
   return headers.get('mcp-method') === 'server/discover';
 }
