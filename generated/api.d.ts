@@ -878,7 +878,7 @@ export type components = {
             format?: components["schemas"]["SpeechFormat"] | null;
             /**
              * @description true: speaks only the words of the text, without the markup of Markdown, HTML and LaTeX, code blocks, reasoning,
-             *     URLs and emoji; 100 ms of silence if nothing remains. false: speaks the text as is. Default: true.
+             *     URLs and emoji; 100 ms of silence if nothing remains. false: speaks the text as is. Default: true, except in the sandbox.
              */
             speakable?: boolean;
         };

@@ -21,7 +21,10 @@ interface AssetFacts {
   isReady(): boolean | Promise<boolean>;
 }
 
-/** Files of a model. Files that the operator put there are used, but never replaced or removed. */
+/**
+ * Files of a model. Files that the operator put there are used and never removed. An installation replaces one only if
+ * the asset is not ready and the file has another digest.
+ */
 export interface FilesAsset extends AssetFacts {
   readonly kind: 'files';
   /** The files, in the order of download. */

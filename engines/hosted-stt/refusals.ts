@@ -60,7 +60,7 @@ const meanings: readonly Meaning[] = [
     message: 'The provider rejected the recording: it could not be decoded.',
     applies: (refusal) =>
       refusal.status === 415 ||
-      /decod|corrupt|(invalid|unsupported|unrecognized|unrecognized).{0,20}(file|format|audio|media)|(file|audio|media).{0,30}(format|type).{0,30}(invalid|not supported|unsupported)|not a valid (audio|media)|could not (process|be (read|processed|decoded|parsed))|failed to (load|read|process|parse|open).{0,10} (audio|file|media)|ffmpeg/i.test(
+      /decod|corrupt|(invalid|unsupported|unrecogni[sz]ed).{0,20}(file|format|audio|media)|(file|audio|media).{0,30}(format|type).{0,30}(invalid|not supported|unsupported)|not a valid (audio|media)|could not (process|be (read|processed|decoded|parsed))|failed to (load|read|process|parse|open).{0,10} (audio|file|media)|ffmpeg/i.test(
         refusal.message,
       ),
   },

@@ -133,7 +133,7 @@ export class Assets {
   // ------------------------------------------------------------------------------------------------------- installation
 
   /**
-   * Installs the missing assets of the request: model files one after the other, and all others concurrently. A failure
+   * Installs the missing assets of the request: one after the other, with model files concurrent to all others. A failure
    * does not stop the others. Resolves with the failures; rejects with the signal's reason.
    */
   async install(request: InstallRequest, events: InstallEvents): Promise<Error[]> {

@@ -54,7 +54,7 @@ export class Installations {
   }
 
   /**
-   * Installs the assets, or waits for their installations: model files one after the other, and all others concurrently.
+   * Installs the assets, or waits for their installations: one after the other, with model files concurrent to all others.
    * Resolves with the failures; rejects with the signal's reason.
    */
   async run(

@@ -86,6 +86,7 @@ const own: Readonly<Record<Family['use'], readonly Failure[]>> = {
       '400 could not process file (Groq)': openaiError(400, {
         message: 'could not process file - is it a valid media file?',
       }),
+      '400 unrecognised file': openaiError(400, { message: 'Unrecognised file format' }),
       415: answers(415, 'Unsupported Media Type'),
       '422 failed to decode (speaches)': answers(422, {
         detail: 'Failed to decode audio. The provided file is not a valid audio file.',
