@@ -19,7 +19,7 @@ export interface EngineDefinition<C extends Capability = Capability, Options = u
   /**
    * Creates the engine of one instance in the settings, with its validated options. Throws an `OptionsError` for
    * invalid options that the schema cannot express: startup fails. After any other failure, or a timeout of 30 s, the
-   * service starts without this instance, unless it is the only one. The import of the module has the same timeout.
+   * service starts without this instance, unless all instances fail. The import of the module has the same timeout.
    */
   create(options: Options, context: EngineContext): Engines[C] | Promise<Engines[C]>;
 }

@@ -1,12 +1,12 @@
 /**
- * Low-pass filter: reaches this attenuation at half of the lower rate (for example 8 kHz), and is flat up to 85 % of
- * that frequency.
+ * Low-pass filter: reaches this attenuation at half the lower sample rate (for example, 8 kHz), and is flat up to 85 %
+ * of that frequency.
  */
 const stopBandDb = 66;
 const transition = 0.15;
 
 /**
- * Rates without a large common divisor would need filters for up to 16,000 phases. They use the nearest of this many
+ * Rates without a large common divisor would need filters for up to 24,000 phases. They use the nearest of this many
  * phases instead.
  */
 const maxPhases = 1024;

@@ -6,8 +6,8 @@ import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
 
 /**
- * The settings determine the engines. If they are invalid, only the names are missing, because the usage has already
- * been printed.
+ * The settings determine the engines. If the settings are invalid, only the names are missing, because the usage has
+ * already been printed.
  */
 export async function printNames(isIncluded: (group: GroupStatus) => boolean = () => true): Promise<void> {
   try {

@@ -116,7 +116,10 @@ async function checkAll(checks: readonly Check<AnySubject>[], subject: AnySubjec
   return broken;
 }
 
-/** Returns an uncaught exception since the last check. In the service, it would end the process. */
+/**
+ * Returns an uncaught exception since the last check; undefined if there was none. In the service, it would end the
+ * process.
+ */
 function uncaughtFailure(): Nonconformance | undefined {
   const [cause] = uncaught.splice(0);
   return cause === undefined ? undefined : new Nonconformance('uncaught exception or unhandled rejection', { cause });

@@ -12,7 +12,7 @@ interface Option {
   readonly about: string;
   /** Placeholder for the value in the usage. If absent, the option takes no value. */
   readonly value?: string;
-  /** The environment variable that the option sets. */
+  /** The environment variable that the option sets; absent if it sets none. */
   readonly variable?: string;
 }
 

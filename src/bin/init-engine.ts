@@ -86,7 +86,7 @@ function templateOf(capability: Capability): Promise<string> {
 interface Server {
   /** Version or path for `npm install`. */
   readonly spec: string;
-  /** Directory of the clone, which must first be packed into a tarball. */
+  /** Directory of the clone, if it must first be packed into a tarball. */
   readonly toPack?: string;
 }
 

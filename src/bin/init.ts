@@ -1,4 +1,7 @@
-/** `parlance init`: writes an example settings file that changes nothing until lines are uncommented. Never overwrites. */
+/**
+ * `parlance init`: writes an example settings file that changes nothing until lines are uncommented. Never overwrites a
+ * file.
+ */
 import { writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Formats the log for people: one line per event, with the time, the event and its duration. */
+/** Formats the log for people: one line per event, with the time, the event and its fields. */
 import { shorten } from '../../lib/text.ts';
 import { visible, type Paint } from './terminal.ts';
 

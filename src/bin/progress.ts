@@ -9,7 +9,7 @@ export interface Progress {
   readonly finish: (id: string) => void;
   /** Ends a step without a message. */
   readonly drop: (id: string) => void;
-  /** Descriptions of the steps in progress. */
+  /** Returns descriptions of the steps in progress. */
   unfinished(): string[];
   /** Removes the progress lines. */
   end(): void;

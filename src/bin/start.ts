@@ -215,5 +215,5 @@ function exitOnDefects(service: Service | RunningWorker, log: PinoLogger): void 
   });
 }
 
-// Must come last: a signal may call functions that use the constants above.
+// Must come last: a signal handler may call functions that use the constants above.
 if (commandLine) await run(commandLine);

@@ -188,7 +188,7 @@ export const openaiContract = openContract('openapi-compat.json', {
   namesAllViolations: false,
 });
 
-/** Returns the text of a document with the public URL prepended to the paths of its `servers`. */
+/** Returns the text of a document with the public URL, if there is one, prepended to the paths of its `servers`. */
 export function withServers(text: string, publicUrl: string | undefined): string {
   if (publicUrl === undefined) return text;
   const document = JSON.parse(text) as ContractDocument;
@@ -196,7 +196,7 @@ export function withServers(text: string, publicUrl: string | undefined): string
   return JSON.stringify({ ...document, servers });
 }
 
-/** Returns the text of an AsyncAPI document with the public URL as the address of its server. */
+/** Returns the text of an AsyncAPI document with the public URL, if there is one, as the address of its server. */
 export function withSocketServer(text: string, publicUrl: string | undefined): string {
   if (publicUrl === undefined) return text;
   const { protocol, host, pathname } = new URL(publicUrl);

@@ -4,7 +4,7 @@ import { invalid } from './problems.ts';
 
 export class FormReader {
   readonly #fields: FormFields;
-  /** Names of fields that have no effect, entirely or in part. */
+  /** Names of fields that have no effect, or only a partial one. */
   readonly ignored = new Set<string>();
 
   constructor(fields: FormFields) {

@@ -197,7 +197,7 @@ export interface OperationDefinition<Handle, Services> {
   readonly forLarger?: (services: Services) => string | undefined;
 }
 
-/** One definition per operation. A missing definition does not compile. */
+/** One definition per operation. A table that lacks one does not compile. */
 export type OperationTableOf<Operations extends AnyOperations<Operations>, Services> = {
   readonly [Op in keyof Operations]: OperationDefinition<HandlerOf<Operations, Op, Services>, Services>;
 };

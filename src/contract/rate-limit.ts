@@ -11,7 +11,7 @@ export interface Policy {
   readonly unit?: 'concurrent-requests' | 'parlance-audio-seconds' | 'parlance-tokens';
   /** Length of the window in seconds; absent for `concurrent`. */
   readonly windowSeconds?: number;
-  /** Whole seconds until the window ends. */
+  /** Whole seconds until the window ends; absent for `concurrent`. */
   readonly resetSeconds?: number;
 }
 

@@ -40,7 +40,7 @@ export interface Connecting {
   readonly checkAnswers: boolean;
 }
 
-/** The place of a session among the limited sessions of the service. */
+/** The place that a session takes; the service limits their number. */
 export interface SessionPlace {
   /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
   readonly draining: AbortSignal;

@@ -28,8 +28,8 @@ interface AdmissionRequest {
 }
 
 /**
- * Multiple of the bound that the calls of all callers may reach: shares shrink when callers arrive, and calls admitted
- * earlier may exceed them.
+ * All calls together may reach this multiple of the bound, because shares shrink when callers arrive, and calls
+ * admitted earlier may exceed them.
  */
 const hardBound = 2;
 

@@ -1,5 +1,5 @@
 /**
- * Back-off of a worker after its own failures, such as a full disk or a program that always fails. Without it, a worker
+ * A worker's back-off after its own failures, such as a full disk or a program that always fails. Without it, a worker
  * that fails immediately would take one ticket after another while the healthy workers are busy.
  */
 import type { FleetTimeouts } from './timeouts.ts';

@@ -35,13 +35,13 @@ export type WorkerMessage =
   | { readonly type: 'progress'; readonly processedMs: number; readonly durationMs?: number | undefined }
   | { readonly type: 'segment'; readonly segment: TimedText };
 
-/** The last message of a worker about a call. */
+/** A worker's last message about a call. */
 export type LastMessage =
   | { readonly type: 'result'; readonly transcript: Transcript; readonly gapMs?: number | undefined }
   | ({ readonly type: 'failed' } & CallFailure)
   /**
-   * This worker cannot run the call, but another one may: it is stopping, its disk is full, or it does not have the
-   * model.
+   * This worker cannot run the call, for example because it is stopping, its disk is full or it does not have the
+   * model; another one may.
    */
   | Returned;
 

@@ -153,7 +153,7 @@ export async function openFleet(options: FleetOptions) {
     },
     /** Keeps the client secrets of all fronts. */
     clientSecrets: redis.openSecrets(secret),
-    /** Reads the state for the metrics from Redis, within its timeout; never rejects. */
+    /** Reads the state for the metrics, within the timeout of Redis; never rejects. */
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
     /** Prefix of the ids of this front's clips and jobs. */
     idPrefix: `${tag}.`,

@@ -147,7 +147,7 @@ async function checkPort(
   }
 }
 
-/** The instance as requests see it: available if a worker is connected. */
+/** Returns the instance as requests see it: available if a worker is connected. */
 function asListed(instance: Instance<'transcription'>, all: Nodes): RemoteEngine {
   return wrapAsRemote(instance, {
     front: { transcribe: () => Promise.reject(new Error('the doctor transcribes nothing')) },

@@ -11,7 +11,7 @@ export interface Announcement {
   readonly instances: Readonly<Record<string, Capacity>>;
   /** FLEET_ADDRESS; absent if the node is not a front. */
   readonly address?: string | undefined;
-  /** The tag of a front, and the tags of earlier processes whose jobs it owns. */
+  /** The tag of a front, and the tags of earlier processes whose jobs it owns; absent if the node is not a front. */
   readonly tags?: readonly string[] | undefined;
 }
 
@@ -112,16 +112,19 @@ export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOpt
     get isSettled() {
       return trouble() === undefined && performance.now() >= settlesAt;
     },
-    /** Total capacity of the workers of an instance. `slots` is 0 without workers, and during an outage. */
+    /** Returns the total capacity of the workers of an instance. `slots` is 0 without workers, and during an outage. */
     capacityOf: (instance: string) => capacityIn(trouble() === undefined ? nodes : new Map(), instance),
-    /** Ids of the workers of an instance, including paused ones. */
+    /** Returns the ids of the workers of an instance, including paused ones. */
     workersOf: (instance: string) =>
       [...nodes].flatMap(([node, { instances }]) => (Object.hasOwn(instances, instance) ? [node] : [])),
-    /** Milliseconds since a worker of the instance was last seen; counts only while Redis accepts announcements. */
+    /**
+     * Returns the milliseconds since a worker of the instance was last seen, counted only while Redis accepts
+     * announcements.
+     */
     absentMs: (instance: string) => readMs - (lastSeen.get(instance) ?? 0),
     /**
-     * The address of the front with the tag. Reads the list again for an unknown tag, which may belong to a new front;
-     * rejects if that fails.
+     * Resolves with the address of the front with the tag; undefined if there is none. Reads the list again for an
+     * unknown tag, which may belong to a new front; rejects if that fails.
      */
     async addressOf(tag: string) {
       if (knownAddress(tag) === undefined) await readOnce();
@@ -136,7 +139,7 @@ export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOpt
   };
 }
 
-/** Total capacity of the workers of an instance. */
+/** Returns the total capacity of the workers of an instance. */
 export function capacityIn(nodes: ReadonlyMap<string, Announcement>, instance: string): Capacity {
   const capacities = [...nodes.values()].flatMap(({ instances }) => instances[instance] ?? []);
   const known = capacities.filter(({ meanMs }) => meanMs > 0);

@@ -17,7 +17,7 @@ import { createKeyCounters } from './redis-counters.ts';
 import { createRedisSecrets } from './redis-secrets.ts';
 import type { Ticket } from './ticket.ts';
 
-/** State of a queued ticket: the number of tickets ahead, taken by a worker, or lost. */
+/** State of a queued ticket: the number of tickets ahead of it, or whether a worker has taken it or it is lost. */
 export type QueuePosition = number | 'taken' | 'lost';
 
 export interface TicketQueue {
@@ -102,7 +102,7 @@ export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions)
     return (await ask(() => client.eval(script, keys.length, ...keys, ...args))) as readonly number[];
   }
 
-  /** Waits for the first connection attempt. Undefined if Redis does not respond or hides its policy. */
+  /** Waits for the first connection attempt. Resolves with undefined if Redis does not respond or hides its policy. */
   async function evictionPolicy(): Promise<string | undefined> {
     await Promise.race([attempted, sleep(redisMs, undefined, { ref: false })]);
     const [, policy] = await ask(() => client.config('GET', 'maxmemory-policy')).catch(() => []);
@@ -194,7 +194,7 @@ export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions)
     async withdraw(id: string) {
       await ask(() => Promise.all([client.srem(indexKey, id), client.del(nodeKey(id))]));
     },
-    /** The announcements, by node id. */
+    /** Resolves with the announcements, by node id. */
     announced: (): Promise<ReadonlyMap<string, string>> =>
       ask(async () => {
         const ids = await client.smembers(indexKey);
@@ -268,7 +268,9 @@ function logOutages(client: IORedisPackage.Redis, log: Logger, onReady: () => vo
   });
 }
 
-/** Removes the failed command from the error: its arguments contain addresses of calls, or the password of Redis. */
+/**
+ * Removes the failed command from the error: its arguments may contain addresses of calls, or the password of Redis.
+ */
 function loggable(error: unknown): Error {
   const { name, message, code } = error as NodeJS.ErrnoException;
   return Object.assign(new Error(message), { name }, code !== undefined && { code });

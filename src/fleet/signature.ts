@@ -10,7 +10,10 @@ export interface SignedRequest {
   readonly method: string;
   /** Absolute URL, based on FLEET_ADDRESS. */
   readonly url: string;
-  /** Name of the API key with which a front has admitted the request that it forwards. */
+  /**
+   * Name of the API key with which a front has admitted the request that it forwards; absent for other requests, and in
+   * open mode.
+   */
   readonly key?: string | undefined;
 }
 

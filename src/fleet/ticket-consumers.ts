@@ -106,11 +106,11 @@ export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, lo
 
   return {
     registerQueue: (instance: string, options: CallQueueOptions) => void queues.set(instance, options),
-    /** Maximum number of calls that may wait for the instance. */
+    /** Returns the maximum number of calls that may wait for the instance. */
     waitingOf: (instance: string) => queues.get(instance)?.waiting ?? defaultWaiting,
     add: (instance: ServingInstance) => void instances.set(instance.name, instance),
     engineOf: (instance: string) => instances.get(instance)?.engine,
-    /** The instances that this node takes tickets for; a paused one has 0 slots. */
+    /** Returns the capacities of the instances that this node takes tickets for; a paused one has 0 slots. */
     capacities(): Readonly<Record<string, Capacity>> {
       const capacities = [...workers.keys()].map((instance) => {
         const last = durationsOf(instance);

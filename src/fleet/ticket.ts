@@ -53,7 +53,7 @@ function macOf(secret: string, url: string, expires: number): string {
   return macFor(secret, ['ticket', url, String(expires)]);
 }
 
-/** HMAC-SHA256 of the fields. The first field names the purpose. */
+/** Returns the HMAC-SHA256 of the fields. The first field names the purpose. */
 export function macFor(secret: string, fields: readonly string[]): string {
   return createHmac('sha256', secret).update(fields.join('\n')).digest('base64url');
 }
@@ -62,7 +62,7 @@ function areStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Pseudonym of a caller or API key in Redis. */
+/** Returns the pseudonym of a caller or API key in Redis. */
 export function pseudonymOf(secret: string, caller: string): string {
   return macFor(secret, ['caller', caller]).slice(0, 22);
 }

@@ -148,14 +148,14 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, timeouts
   const timer = setInterval(() => void reconcileOnce(), timeouts.reconcileMs);
   return {
     findWorker,
-    /** The open call with the id in its address. */
+    /** Returns the open call with the id in its address; undefined if there is none. */
     find: (id: string) => {
       const call = calls.get(id);
       return call && openCall(call);
     },
     /** Checks the tickets in Redis and adds lost ones again. */
     reconcile: reconcileOnce,
-    /** Waiting time of the oldest call in milliseconds; 0 if no call waits. */
+    /** Returns the waiting time of the oldest call of an instance in milliseconds; 0 if no call waits. */
     oldestWaitMs(instance: string) {
       const since = waiting().flatMap((call) => (call.instance === instance ? [call.since] : []));
       return since.length === 0 ? 0 : performance.now() - Math.min(...since);

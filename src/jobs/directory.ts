@@ -120,7 +120,7 @@ export interface JobsInspection {
   readonly bytes: number;
   /** The names that `foreignNames` returns. */
   readonly foreign: readonly string[];
-  /** Why the directory cannot be used. */
+  /** Why the directory cannot be used; undefined if it can. */
   readonly obstacle: string | undefined;
 }
 

@@ -74,8 +74,8 @@ function disabledReason({ transcribeJobs, transcribeEnabled }: LoadedSettings): 
 }
 
 /**
- * The problem for jobs whose key was removed. A job from open mode continues after the service gets keys, although no
- * key can read it: it was accepted, and the operator may return to open mode.
+ * Returns the problem for jobs whose key was removed. A job from open mode continues after the service gets keys,
+ * although no key can read it: it was accepted, and the operator may return to open mode.
  */
 function keyRemoved(): ProblemError {
   return new ProblemError('unauthorized', 'The API key of the transcription no longer exists.');

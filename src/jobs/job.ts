@@ -151,7 +151,7 @@ function toResult({ fields, model }: JobRecord, transcript: SpokenTranscript): S
   return toTranscription(withRequestedTimes(transcript, fromApi(fields).timestamps), model);
 }
 
-/** The whole transcript, with the speakers if the job asks for them. */
+/** Returns the whole transcript, with the speakers if the job asks for them. */
 function spokenOf(
   { fields, durationMs, spans }: JobRecord,
   parts: readonly Part[],
@@ -170,14 +170,14 @@ function spokenOf(
   return channels ? { ...transcript, turns: turnsOf(segments) } : transcript;
 }
 
-/** With speakers, half of the progress is the search for them. */
+/** If the job asks for speakers, half of the progress is the search for them. */
 export function processedMs({ fields, durationMs, spans }: JobRecord, transcribedMs: number, searchedMs = 0): number {
   const isSearched = fromApi(fields).diarize === true;
   const ms = isSearched ? ((spans ? (durationMs ?? 0) : searchedMs) + transcribedMs) / 2 : transcribedMs;
   return Math.min(Math.round(ms), durationMs ?? Infinity);
 }
 
-/** Returns the language detected in the first part with speech. */
+/** Returns the language detected in the first part with speech; null if there is none. */
 export function languageOf(parts: readonly Part[]): string | null {
   return parts.find(({ language }) => language !== null)?.language ?? null;
 }

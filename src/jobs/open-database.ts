@@ -72,7 +72,10 @@ interface JobFiles {
   readonly log: Logger;
 }
 
-/** Removes leftovers of a crash: recordings of uploads that were not accepted, and of jobs that are over. */
+/**
+ * Sets unreadable jobs aside, and removes leftovers of a crash: recordings of uploads that were not accepted, and of
+ * jobs that are over. Returns the foreign paths.
+ */
 async function tidyUp({ database, left }: Opened, { directory, isUploading, log }: JobFiles): Promise<string[]> {
   for (const { record, isDamaged } of database.jobs) {
     if (isDamaged) log.error({ id: record.requestId }, 'parts of a transcription job cannot be read and are removed');

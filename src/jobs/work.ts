@@ -124,7 +124,7 @@ type Sounds = readonly [Sound, ...Sound[]];
 type Sound = DecodedRecording & { readonly isSilent?: boolean };
 
 interface PartFacts {
-  /** The requested language, otherwise the language detected in the first part with speech. */
+  /** The requested language, otherwise the language detected in the first part with speech; null until one is known. */
   readonly language: string | null;
   /** Milliseconds of inserted silence, which are not in the recording. */
   readonly gapMs: number;

@@ -13,8 +13,8 @@ export interface InstanceSettings {
 export type EngineInstances = Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
 
 /**
- * The default engines if the file lists none: the local ones, and the provider from the environment. Sandbox mode has
- * neither, because its responses must not depend on the machine or cost money.
+ * Returns the default engines, used if the file lists none: the local ones, and the provider from the environment.
+ * Sandbox mode has neither, because its responses must not depend on the machine or cost money.
  */
 export function defaultEngines(settings: DefaultsSettings): EngineInstances {
   const { sandbox, whisperModel, voiceModel, chatLocalModel, transcribeVad, dataDir } = settings;

@@ -27,7 +27,7 @@ export function readFleet(settings: FleetRows): FleetSettings | undefined {
   const { fleetUrl: url, fleetRole: role, fleetSecret: secret, fleetAddress: address, fleetListen: listen } = settings;
   if (url === undefined) {
     if (role === 'both') return undefined;
-    // A node that was meant to be a worker must not become a public service.
+    // A node that was meant to join a fleet must not become a service of its own.
     throw new SettingsError(`FLEET_ROLE: "${role}" needs FLEET_URL, the Redis of the fleet`);
   }
   const missing: string[] = [];

@@ -33,7 +33,7 @@ export interface LoadedSettings extends Settings {
   readonly engines: EngineInstances;
   /** True if the file lists the engines, which makes all of them required. The default engines are optional. */
   readonly enginesAreListed: boolean;
-  /** The default engines for servers that may run on this machine, such as Ollama. */
+  /** Names of the default engines for servers that may run on this machine, such as Ollama. */
   readonly lookedFor: readonly string[];
   /** MCP servers by name. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
@@ -114,8 +114,8 @@ function normalize(values: Record<string, unknown>): void {
 }
 
 /**
- * Throws if every client on other machines would have access: without keys, HOST and PUBLIC_URL (which implies a proxy)
- * must be loopback unless ALLOW_OPEN is set. A worker of a fleet does not accept requests.
+ * Throws if clients on other machines would have access without a key: without keys, HOST and PUBLIC_URL (which implies
+ * a proxy) must be loopback unless ALLOW_OPEN is set. A worker of a fleet does not accept requests.
  */
 function rejectOpenAccess(settings: OpenAccessSettings): void {
   const { host, publicUrl, allowOpen, fleetRole } = settings;

@@ -17,7 +17,7 @@ const untilNextRead = () => sleep(readEveryMs);
 /**
  * Reads the files together until two reads, 100 ms apart, are equal: a half-written file may be valid, and files that
  * belong together are written one after the other. A pipe is read only once. Resolves with the texts. Throws a
- * `SettingsError`. `wait` delays the next read.
+ * `SettingsError` if a file cannot be read or does not stop changing. `wait` delays the next read.
  */
 export async function readSettled(files: readonly FileSetting[], wait = untilNextRead): Promise<string[]> {
   let found = await Promise.all(files.map(read));

@@ -1,6 +1,6 @@
 /**
  * Decodes recordings to 16 kHz mono PCM: copies recordings that already have this format, and decodes the others with
- * ffmpeg. Joined recordings, and all others if ffmpeg is not installed, are decoded with WASM decoders.
+ * ffmpeg, or with WASM decoders if ffmpeg is not installed or the recording is joined.
  */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';

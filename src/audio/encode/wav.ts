@@ -29,7 +29,7 @@ export async function* encodeWav(
     await file.writeFile(chunk);
     dataBytes += chunk.length;
   }
-  // Programs interpret a length of zero as unknown and would play the mark.
+  // Programs interpret a length of zero as unknown, and would play the mark as audio.
   const trailer = dataBytes > 0 ? wavMark : Buffer.alloc(0);
   await file.writeFile(trailer);
   await file.write(wavHeader(dataBytes, sampleRate, trailer.length), 0, undefined, 0);

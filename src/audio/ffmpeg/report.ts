@@ -68,8 +68,8 @@ export class FfmpegReport {
 }
 
 /**
- * Number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. Other layouts count as 2: except
- * for `hexadecagonal`, they have at most 8 channels.
+ * Returns the number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. Other layouts count
+ * as 2: except for `hexadecagonal`, they have at most 8 channels.
  */
 function channelsOf(layout: string): number {
   const [count] = /^\d+(?= channels)/.exec(layout) ?? [];

@@ -30,7 +30,7 @@ const sentence =
 export interface BenchRequest {
   /** Path of a recording. If undefined, recognizers transcribe the sentence, spoken by an English voice. */
   readonly file: string | undefined;
-  /** The words spoken in the recording. */
+  /** The words spoken in the recording, if known. */
   readonly expected: string | undefined;
 }
 
@@ -99,7 +99,7 @@ async function measureVoices({ id, entry, engine, instance }: ServedModel<'speec
     seen.push(...programs);
     if (seen.length === 0) return; // without a resident program (as for espeak), one voice is enough
   }
-  // A broken voice is missing from the voices of a model that has other voices.
+  // If a model has other voices, a broken voice is missing from its list of voices.
   for (const { what, ok, detail } of (await engine.inspect?.()) ?? []) {
     const model = `${instance} ${what}`;
     const isNew = !bench.rows.some((row) => row.model === model);

@@ -42,7 +42,7 @@ export interface Sample {
 /** The result of one call to a model. */
 interface Run extends Pick<Measured, 'firstSoundSeconds' | 'wordErrorRate'> {
   readonly audioSeconds: number;
-  /** Speech in the format `pcm`. */
+  /** Speech in the format `pcm`; absent for a transcription. */
   readonly pcm?: Buffer;
 }
 

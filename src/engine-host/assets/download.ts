@@ -51,7 +51,7 @@ export type RetryPolicy = Readonly<typeof defaultRetry>;
 /**
  * Downloads a file over an unreliable connection: resumes where an earlier attempt or an earlier process stopped, and
  * renames the file into place when its digest is correct. Resolves with false, without a request, if the file already
- * exists with this digest. Only one download runs per target; concurrent calls wait for it.
+ * exists and its digest is correct. Only one download runs per target; concurrent calls wait for it.
  *
  * Rejects with an error that states the problem, or with the signal's reason. `<to>.part` is then kept for the next
  * attempt if it can be resumed.

@@ -17,7 +17,7 @@ export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings
   /** Size of the download; null if unknown. */
   readonly bytes: number | null;
   readonly bytesLeft: number;
-  /** Estimated memory in bytes of the largest model, loaded; null if unknown. */
+  /** Estimated memory in bytes of the largest model when loaded; null if unknown. */
   readonly memory: number | null;
   readonly license: string;
   /** The command that installs the group. */

@@ -33,7 +33,7 @@ export interface TransferRequest {
 export interface Transfer extends Disposable {
   /** Offset of the body in the file: the requested one, or 0. */
   readonly start: number;
-  /** Length of the whole file in bytes, according to the server. */
+  /** Length of the whole file in bytes, according to the server; undefined if it sends none. */
   readonly total: number | undefined;
   /** Strong ETags only; weak ones cannot be used to resume. */
   readonly etag: string | undefined;

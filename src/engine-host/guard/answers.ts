@@ -47,7 +47,10 @@ function isId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxIdLength;
 }
 
-/** Returns the entry without members that the contract does not declare. Features of later versions are dropped. */
+/**
+ * Returns the entry without members that the contract does not declare. Unknown features, such as those of later
+ * versions, are dropped.
+ */
 export function checkEntry(value: unknown): ModelEntry {
   const item = objectOf(value, 'an entry');
   must(isId(item.id), `an entry${badId}`);

@@ -20,7 +20,7 @@ export function safely<Args extends readonly unknown[]>(
   };
 }
 
-/** Returns the promise. If the engine does not await it, a rejection must not count as unhandled. */
+/** Returns the promise, marked as handled: if the engine does not await it, a rejection must not count as unhandled. */
 export function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(ignore); // the engine still receives the error if it awaits the promise
   return promise;

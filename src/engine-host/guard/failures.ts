@@ -70,7 +70,7 @@ function isCode(code: unknown): code is EngineErrorCode {
   return (engineErrorCodes as readonly unknown[]).includes(code);
 }
 
-/** Wraps a thrown value that is not an error. */
+/** Returns a thrown error as is, and wraps any other thrown value. */
 export function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isPlain = typeof thrown === 'string' || typeof thrown === 'number' || typeof thrown === 'boolean';

@@ -112,7 +112,7 @@ function inTurn(work: () => Promise<void>): () => Promise<void> {
     }));
 }
 
-/** Never rejects. On failure, the models that the engine has published stay. */
+/** Never rejects. On failure, the models that the engine has published remain. */
 async function recheck(raw: Engine, { recheckMs }: EngineTimeouts, failures: FailureLog): Promise<void> {
   const what = 'recheck()';
   try {

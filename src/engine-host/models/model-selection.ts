@@ -113,7 +113,10 @@ const reader = () => ({ isOperator: isForOperator() });
 
 const inSentences = (...parts: readonly (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ');
 
-/** Throws `model-unavailable` if the operator has to fix the model, or `engine-failed`. */
+/**
+ * Throws `engine-failed` if the engine has failed, or `model-unavailable` if the model cannot be used for another
+ * reason.
+ */
 export function requireAvailable(
   { availability: { available, code, reason } }: Pick<ServedModel, 'availability'>,
   others: Pick<ServedModels<Capability>, 'failures'>,

@@ -41,7 +41,7 @@ const maxIdLength = 256;
 class Row<C extends Capability> implements ServedModel<C> {
   readonly id: string;
   readonly #entry: ModelEntry;
-  /** The entry that is listed while a finder is available. */
+  /** The entry that is listed while a finder is available; undefined if a finder cannot improve it. */
   readonly #withSpeakers: ModelEntry | undefined;
   readonly #instance: Instance<C>;
   readonly #findFinder: () => SpeakerFinder | undefined;
@@ -90,7 +90,7 @@ export class ServedModels<C extends Capability> {
   #candidates: readonly ServedModel<C>[] = [];
   /** Cached per key, because filtering 1,000 models takes longer than the rest of choosing a model. */
   #candidatesOfKeys = new WeakMap<Key, readonly ServedModel<C>[]>();
-  /** Models that are not served because another instance listed their ids first. */
+  /** Models that are not served because their ids are already in use. */
   #shadowed: ReadonlyMap<string, Row<C>>;
   #kept: Row<C> | undefined;
 

@@ -32,8 +32,8 @@ export interface Crash {
 }
 
 /**
- * Starts the program. `onEnd` is called once, when its memory has been freed; it receives the crash if the program
- * exited on its own after it had started. Throws the errors of `spawnProgram`.
+ * Starts the program. `onEnd` is called once, when its memory has been freed; it receives the crash if the program had
+ * started, and ended although it was still needed. Throws the errors of `spawnProgram`.
  */
 export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => void) {
   const { name, program, args, env = {} } = resident;

@@ -8,7 +8,10 @@ import type { MemoryPlan, MemoryUser } from './memory-plan.ts';
 
 export interface LifecycleEvents {
   readonly onLoad: (ms: number) => void;
-  /** Called once the memory of the process has been freed. `crash` is set if the process exited on its own. */
+  /**
+   * Called once the memory of the process has been freed. `crash` is set if the process ended although it was still
+   * needed.
+   */
   readonly onEnd: (crash: Crash | undefined) => void;
 }
 
@@ -164,8 +167,8 @@ export class ProcessLifecycle implements MemoryUser {
   }
 
   /**
-   * Locks the model files against removal while the program uses them. Unloads the program when a removal waits for the
-   * lock.
+   * Locks the model files against removal while the program uses them. When a removal waits for the lock, unloads the
+   * program after its current calls.
    */
   async #useFiles(): Promise<void> {
     const locks = (this.#program.files ?? []).map(lockOf);

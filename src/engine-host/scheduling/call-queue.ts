@@ -223,7 +223,7 @@ function createThroughput(now: () => number) {
         if (finishedMs.length > remembered) finishedMs.shift();
       };
     },
-    /** The mean time between two slots becoming free while every slot is busy. */
+    /** Returns the mean time between two slots becoming free while every slot is busy. */
     msPerCall(): number {
       const meanMs = finishedMs.reduce((sum, ms) => sum + ms, 0) / (finishedMs.length || 1);
       let callsPerMs = 0;

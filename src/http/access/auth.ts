@@ -116,8 +116,8 @@ function tokenOf({ authorization }: Headers): string | undefined {
 }
 
 /**
- * Development proxies such as Vite's forward the origin of the page. GET requests have no Origin header, so only POST
- * requests fail.
+ * Development proxies such as Vite's forward the origin of the page. Same-origin GET requests have no Origin header, so
+ * only POST requests fail.
  */
 function originNotAllowed(origin: string): ProblemError {
   const remedy = isOpaque(origin)

@@ -152,12 +152,12 @@ function parseObject(bytes: Buffer): object {
   return value;
 }
 
-/** Upper bound of `weigh` that does not visit each value. */
+/** Returns an upper bound of `weigh` without visiting each value. */
 function maxWeightOf(bytes: number, tokens: number): number {
   return 2 * bytes + 32 * (tokens + 1);
 }
 
-/** Approximate memory of a parsed value in bytes: 2 per UTF-16 code unit, 32 of overhead per value. */
+/** Returns the approximate memory of a parsed value in bytes: 2 per UTF-16 code unit, 32 of overhead per value. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return 32 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 32;

@@ -21,7 +21,7 @@ export function markAwaitingContinue(req: IncomingMessage): void {
   awaitingContinue.add(req);
 }
 
-/** The declared length in bytes; undefined without a Content-Length, as for a chunked body. */
+/** Returns the declared length in bytes; undefined without a Content-Length, as for a chunked body. */
 export function declaredLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);

@@ -48,7 +48,7 @@ export class RequestBody {
     return readJson(this.#within(bodyTimeoutMs), { ...rules, budget, onEnd: this.#source.atEnd });
   }
 
-  /** Also rejects with the rejections of `beforeFile` and `upload`. */
+  /** Also rejects if `beforeFile` or `upload` rejects, with the same reason. */
   async form({ upload, ...rules }: UploadRules): Promise<Form> {
     const source = this.#within(this.#options.uploadTimeoutMs);
     const destination = await (upload?.(declaredLength(source.req)) ?? this.#defaultUpload());

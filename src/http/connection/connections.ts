@@ -70,7 +70,7 @@ interface AddressConnections {
   readonly idle: Set<Connection>;
 }
 
-/** Maximum number of pipelined requests per connection. Only attacks and tests pipeline in practice. */
+/** Maximum number of pipelined requests that may wait per connection. Only attacks and tests pipeline in practice. */
 const maxPipelined = 16;
 /** Maximum number of connections in state `closing`, on top of the limit. */
 const maxClosing = 32;

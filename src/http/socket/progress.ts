@@ -1,4 +1,4 @@
-/** The progress of sending on a socket. */
+/** Measures how much of the data for a socket has been sent. */
 import type { Socket } from 'node:net';
 
 /**
