@@ -170,12 +170,12 @@ export const nativeContract = openContract('openapi.json', {
 
 /**
  * The API under /v1. Apps send the JSON Schemas of their tools, whole documents and chat histories; SDKs send about a
- * dozen form fields, and up to 200 keywords.
+ * dozen form fields, and up to 200 keywords and 200 languages.
  */
 export const openaiContract = openContract('openapi-compat.json', {
   json: { structure: { tokens: 200_000, depth: 64 }, limit: 40 * 1024 * 1024 },
   form: {
-    fields: 224,
+    fields: 424,
     fieldSize: 8192,
     // Four speakers, each with a 10 s WAV at 32 kHz mono or 16 kHz stereo, in base64.
     large: { name: 'known_speaker_references', count: 4, fieldSize: 1_000_000 },

@@ -85,8 +85,8 @@ describe('a form', () => {
 
 describe('a limit', () => {
   it.each([
-    ['224 fields', Array.from({ length: 224 }, (_, i) => `field${i}`), 200],
-    ['225 fields', Array.from({ length: 225 }, (_, i) => `field${i}`), 400],
+    ['424 fields', Array.from({ length: 424 }, (_, i) => `field${i}`), 200],
+    ['425 fields', Array.from({ length: 425 }, (_, i) => `field${i}`), 400],
   ])('of fields: %s', async (_what, names, status) => {
     const answer = await sendForm(service, [recording, ...names.flatMap((name) => fields([name, 'x']))]);
     expect(answer.status).toBe(status);

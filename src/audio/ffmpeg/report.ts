@@ -67,16 +67,23 @@ export class FfmpegReport {
   }
 }
 
-/**
- * Returns the number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. Other layouts count
- * as 2: except for `hexadecagonal`, they have at most 8 channels.
- */
+/** The layouts of ffmpeg that have a name without a number; those that are not listed have two channels. */
+const namedLayouts: readonly (readonly [prefix: string, channels: number])[] = [
+  ['mono', 1],
+  ['quad', 4],
+  ['hexagonal', 6],
+  ['octagonal', 8],
+  ['cube', 8],
+  ['hexadecagonal', 16],
+];
+
+/** Returns the number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. */
 function channelsOf(layout: string): number {
   const [count] = /^\d+(?= channels)/.exec(layout) ?? [];
   if (count !== undefined) return Number(count);
   const [counts] = /^\d+(\.\d+)+/.exec(layout) ?? [];
   if (counts !== undefined) return counts.split('.').reduce((sum, some) => sum + Number(some), 0);
-  return layout.startsWith('hexadecagonal') ? 16 : layout === 'mono' ? 1 : 2;
+  return namedLayouts.find(([prefix]) => layout.startsWith(prefix))?.[1] ?? 2;
 }
 
 /** Returns the error lines, without details of the recording such as its title. */

@@ -256,7 +256,7 @@ class TextFields {
     const before = this.#values.get(plain);
     const isSingle = before === undefined && plain === name && !this.#rules.lists.includes(name);
     this.#values.set(plain, isSingle ? value : [before ?? [], value].flat());
-    this.bytes += value.length;
+    this.bytes += Buffer.byteLength(value);
   }
 }
 
