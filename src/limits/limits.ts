@@ -136,11 +136,17 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
 
 /** Returns the limits that live sessions apply to the current API key. */
 export function limitsOfTurns(limits: Limits | undefined) {
-  const ofKey = (check: 'allowTurn' | 'requireBudget') => async () => {
-    const key = currentKey();
-    if (key) await limits?.[check](key, 'audio');
+  return {
+    async allowTurn(budget: Budget): Promise<Charge | undefined> {
+      const key = currentKey();
+      if (key) await limits?.allowTurn(key, budget);
+      return key && limits?.chargeFor(key, budget);
+    },
+    async requireAudioBudget(): Promise<void> {
+      const key = currentKey();
+      if (key) await limits?.requireBudget(key, 'audio');
+    },
   };
-  return { allowTurn: ofKey('allowTurn'), requireAudioBudget: ofKey('requireBudget') };
 }
 
 /** A turn has no limit headers, because it is answered with an event. */

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Recording } from '../../engines/contract/index.ts';
 import { ignore } from '../../lib/errors.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { Budget } from '../contract/operations.ts';
+import type { Charge, RequestScope } from '../request-scope.ts';
 import type { TranscriptionParameters } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, type TranscriptionServices } from '../transcription/run.ts';
 import type { TurnRecording } from './turn-recording.ts';
@@ -15,7 +16,16 @@ import { lastRunMs, startTurnRun, type TurnRun } from './turn-run.ts';
 export type Hints = { readonly model?: string | undefined } & TranscriptionParameters;
 
 /** Times are in milliseconds of audio since the start of the session. */
-export type TurnEvent = { readonly turn: string } & TurnProgress;
+export type TurnEvent = ({ readonly turn: string } & TurnProgress) | NotTaken;
+
+/**
+ * `nothing`: there was less than 100 ms of audio to commit. `full`: the audio does not fit into the turn; sent once.
+ * `cause` identifies the call.
+ */
+interface NotTaken {
+  readonly type: 'nothing' | 'full';
+  readonly cause: string | null;
+}
 
 type TurnProgress =
   | { readonly type: 'started' | 'stopped'; readonly ms: number }
@@ -37,10 +47,10 @@ interface Completed {
 
 export interface TurnServices extends TranscriptionServices {
   /**
-   * Counts a turn. Throws `rate-limited` or `quota-exceeded` if a limit of the current API key does not permit another
-   * turn.
+   * Counts a turn or a response, and resolves with the function that charges the budget. Rejects with `rate-limited` or
+   * `quota-exceeded` if a limit of the current API key does not permit another one.
    */
-  readonly allowTurn?: (() => Promise<void>) | undefined;
+  readonly allowTurn?: ((budget: Budget) => Promise<Charge | undefined>) | undefined;
   /** Throws `quota-exceeded` if the current API key has used up its audio budget. */
   readonly requireAudioBudget?: (() => Promise<void>) | undefined;
 }
@@ -136,7 +146,7 @@ export class OpenTurn {
     const { services } = this.#context;
     const early = this.#early?.run;
     if (early) services.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');
-    await services.allowTurn?.();
+    await services.allowTurn?.('audio');
     const run = early?.hasFailed === false ? early : this.#startRun(recording, hints);
     run.publish((text) => this.report({ type: 'delta', text }));
     const { text, result } = await run.transcript;

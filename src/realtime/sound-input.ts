@@ -69,13 +69,13 @@ export class SoundInput {
   }
 
   /**
-   * Runs `work` after all earlier calls have finished. Once the session has ended, resolves with `afterEnd` without
+   * Runs `work` after all earlier calls have finished. Once the session has ended, resolves with undefined without
    * calling `work`.
    */
-  inOrder<T>(work: () => Promise<T>, afterEnd?: T): Promise<T> {
+  inOrder<T>(work: () => Promise<T>): Promise<T | undefined> {
     const result = this.#last.then(async () => {
       clearTimeout(this.#stalling);
-      if (this.#signal.aborted) return afterEnd as T;
+      if (this.#signal.aborted) return undefined;
       const done = await runInScope(this.#scope, work);
       const stallMs = this.#handlers.stallMs();
       const stall = () => void this.inOrder(this.#handlers.onStall);
@@ -87,14 +87,14 @@ export class SoundInput {
   }
 
   /** Resolves once the audio has been handled or is held; resolves with false if it does not fit into the turn. */
-  append(sound: Uint8Array): Promise<boolean> {
+  append(sound: Uint8Array): Promise<boolean | undefined> {
     return this.inOrder(async () => {
       if (!this.#held) return this.#handle(this.#cutter.push(sound));
       this.#held.push(sound);
       this.#holding ??= setTimeout(() => void this.inOrder(() => this.release()), held.ms);
       const bytes = this.#held.reduce((sum, { length }) => sum + length, 0);
       return bytes < held.bytes || this.release();
-    }, true);
+    });
   }
 
   /** Sets the format of held and later audio. Call this, `release` and `flush` only within `inOrder`. */

@@ -40,12 +40,12 @@ export interface SpeechSession {
   /** Applies to later audio. The first call also applies to all audio that arrived within the last second. */
   configure(options: SpeechOptions): void;
   /**
-   * Resolves once the bytes have been analyzed and, inside a turn, written. If the client commits turns, resolves with
-   * false for the first bytes beyond the maximum turn length.
+   * Resolves once the bytes have been analyzed and, inside a turn, written. If the client commits turns, the first bytes
+   * beyond the maximum turn length cause the event `full`.
    */
-  append(sound: Uint8Array): Promise<boolean>;
-  /** Resolves with false if there is less than 100 ms of audio to commit. */
-  commit(): Promise<boolean>;
+  append(sound: Uint8Array, cause?: string | null): Promise<void>;
+  /** Causes the event `nothing` if there is less than 100 ms of audio to commit. */
+  commit(cause?: string | null): Promise<void>;
   clear(): void;
   /** Ends all work. Resolves when every transcription has ended and the files have been removed. */
   end(): Promise<void>;
@@ -130,15 +130,17 @@ class LiveSpeechSession implements SpeechSession {
     });
   }
 
-  append(sound: Uint8Array): Promise<boolean> {
-    return this.#input.append(sound);
+  async append(sound: Uint8Array, cause: string | null = null): Promise<void> {
+    const fits = await this.#input.append(sound);
+    if (fits === false) this.#context.emit({ type: 'full', cause });
   }
 
-  commit(): Promise<boolean> {
-    return this.#input.inOrder(async () => {
+  async commit(cause: string | null = null): Promise<void> {
+    await this.#input.inOrder(async () => {
       await this.#input.flush();
-      return (await this.#apply({ type: 'commit' })).some(({ type }) => type === 'commit');
-    }, false);
+      const effects = await this.#apply({ type: 'commit' });
+      if (!effects.some(({ type }) => type === 'commit')) this.#context.emit({ type: 'nothing', cause });
+    });
   }
 
   clear(): void {

@@ -11,9 +11,9 @@ import {
 import { ProblemError } from '../../src/contract/problems.ts';
 import { readWav } from '../../lib/wav.ts';
 import { createPrometheusMetrics } from '../../src/metrics/prometheus.ts';
-import type { SpeechSession, SoundFormat } from '../../src/realtime/speech-session.ts';
+import type { SoundFormat } from '../../src/realtime/speech-session.ts';
 import type { Used } from '../../src/request-scope.ts';
-import { byHand, openSpeech, quiet, sound, told, usual, voice } from './support.ts';
+import { byHand, openSpeech, quiet, sound, told, usual, voice, type OpenedSpeech } from './support.ts';
 
 const rate = 24_000;
 const utterance = (ms = 1_000) => sound(rate, [quiet, 1_000], [voice, ms], [quiet, 700]);
@@ -150,7 +150,7 @@ describe('sound before the first options', () => {
     expect(told(events)).toEqual(['1 voice', '1 committed', '1 delta 2000', '1 completed 2000']);
   });
 
-  it.each<[string, (speech: SpeechSession) => unknown]>([
+  it.each<[string, (speech: OpenedSpeech) => unknown]>([
     ['a commit comes first', (speech) => speech.commit()],
     ['none come', () => undefined],
     ['it is too much', (speech) => speech.append(Buffer.alloc(1_048_576))],
@@ -574,7 +574,8 @@ describe('a session that ends', () => {
     expect(events).toHaveLength(said);
     expect(await files()).toEqual([]);
     expect(workspace.disk.used).toBe(0);
-    expect([await speech.append(utterance()), await speech.commit()]).toEqual([true, false]);
+    expect([await speech.append(utterance()), await speech.commit()]).toEqual([true, true]);
+    expect(events).toHaveLength(said);
   });
 
   it('ends with its signal, in the middle of a long piece', async () => {

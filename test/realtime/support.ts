@@ -24,6 +24,8 @@ export const usual: SpeechOptions = {
 
 export const byHand: SpeechOptions = { ...usual, detection: null };
 
+export type EventOfTurn = Extract<TurnEvent, { turn: string }>;
+
 export interface OpenOptions {
   readonly options?: SpeechOptions;
   readonly scope?: RequestScope;
@@ -33,6 +35,8 @@ export interface OpenOptions {
   readonly isNew?: boolean;
   readonly session?: AbortController;
 }
+
+export type OpenedSpeech = Awaited<ReturnType<typeof openSpeech>>['speech'];
 
 /** Unless the engine says otherwise, it is remote, and the transcript of each turn is its length in milliseconds. */
 export async function openSpeech(
@@ -48,10 +52,12 @@ export async function openSpeech(
 ) {
   const workspace = await createWorkspace(await temporaryDirectory(), diskBytes);
   onTestFinished(() => workspace[Symbol.dispose]());
-  const events: TurnEvent[] = [];
+  const events: EventOfTurn[] = [];
+  let refusals = 0;
   const waiting: { isThere: () => boolean; resolve: () => void }[] = [];
   const emit = (event: TurnEvent) => {
-    events.push(event);
+    if ('turn' in event) events.push(event);
+    else refusals += 1;
     for (const { isThere, resolve } of waiting) if (isThere()) resolve();
   };
   const all = {
@@ -61,9 +67,22 @@ export async function openSpeech(
     soundRate: { burst: Infinity, perSecond: 1 },
     ...services,
   };
-  const speech = await runInScope(scope, () => openSpeechSession(options, all, emit, session.signal));
-  onTestFinished(() => speech.end());
-  if (!isNew) speech.configure(options);
+  const opened = await runInScope(scope, () => openSpeechSession(options, all, emit, session.signal));
+  onTestFinished(() => opened.end());
+  if (!isNew) opened.configure(options);
+  const isTaken = async (call: Promise<void>) => {
+    const before = refusals;
+    await call;
+    return refusals === before;
+  };
+  const speech = {
+    /** Resolves with false for a call that was refused. */
+    append: (sound: Uint8Array) => isTaken(opened.append(sound)),
+    commit: () => isTaken(opened.commit()),
+    configure: (changed: SpeechOptions) => opened.configure(changed),
+    clear: () => opened.clear(),
+    end: () => opened.end(),
+  };
   const until = (isThere: () => boolean) =>
     new Promise<void>((resolve) => {
       waiting.push({ isThere, resolve });
@@ -84,7 +103,7 @@ export async function openSpeech(
 }
 
 /** The events without their ids: `1 started 700`, `1 completed 2500`. Turns are numbered as they begin. */
-export function told(events: readonly TurnEvent[]): string[] {
+export function told(events: readonly EventOfTurn[]): string[] {
   const turns = [...new Set(events.map(({ turn }) => turn))];
   return events.map((event) => {
     const facts = event as { ms?: number; text?: string; transcript?: string };

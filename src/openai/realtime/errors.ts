@@ -10,10 +10,23 @@ export function refusal(code: string, message: string, param: string | null = nu
   return { type: 'invalid_request_error', code, message, param };
 }
 
+const fields = new WeakMap<Error, string>();
+
+/** Runs `work`. `failure` names the field of the client's event as the `param` of an error that it throws. */
+export function forField<T>(field: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Error) fields.set(error, field);
+    throw error;
+  }
+}
+
 /** Returns the error details for any thrown value, based on the API's error table. */
 export function failure(error: unknown): ErrorDetails {
   const { type, code, message, param } = toErrorResponse(problemAnswer(error, ''), error).error;
-  return { type, code: code ?? type, message, param };
+  const field = error instanceof Error ? fields.get(error) : undefined;
+  return { type, code: code ?? type, message, param: field ?? param };
 }
 
 export const commitEmpty = refusal(

@@ -9,10 +9,11 @@ import type { Connecting, SessionPlace, TextSocket } from '../../contract/sessio
 import type { Services } from '../../handlers/dependencies.ts';
 import type { openSpeechSession, SpeechSession, TurnEvent } from '../../realtime/speech-session.ts';
 import { readClientEvent, type ReadEvent, type SessionUpdate } from './client-events.ts';
-import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
+import { failure } from './errors.ts';
+import { toSpeechOptions } from './input-config.ts';
 import type { ServerEvent } from './server-events.ts';
-import { toSpeechOptions, updateConfig, type SessionConfig } from './session-config.ts';
-import { isIdle, next, type Caused, type Effect, type SessionEvent, type SessionState } from './session.ts';
+import { updateConfig, type SessionConfig } from './session-config.ts';
+import { isIdle, next, type Effect, type SessionEvent, type SessionState } from './session.ts';
 
 export interface SessionOptions extends Connecting {
   readonly place: SessionPlace;
@@ -108,13 +109,11 @@ export class Session {
       case 'update':
         return this.#update(effect);
       case 'append':
-        return this.#expect(this.#speech?.append(effect.sound), bufferFull, effect);
+        return this.#speech?.append(effect.sound, effect.eventId);
       case 'commit':
-        return this.#expect(this.#speech?.commit(), commitEmpty, effect);
+        return this.#speech?.commit(effect.eventId);
       case 'clear':
         return this.#speech?.clear() as undefined;
-      case 'conclude':
-        return this.#conclude();
       case 'close':
         return this.#socket.close(effect.code, effect.reason) as undefined;
     }
@@ -141,10 +140,6 @@ export class Session {
     void this.#apply({ type: 'turn', event });
   }
 
-  async #conclude(): Promise<void> {
-    if ((await this.#speech?.commit()) === false) this.#speech?.clear();
-  }
-
   async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {
     await this.#apply(this.#updated(session, eventId));
   }
@@ -153,13 +148,8 @@ export class Session {
     try {
       return { type: 'updated', config: updateConfig(this.#state.config, session, this.#options.services) };
     } catch (error) {
-      const param = 'session.audio.input.transcription.model'; // only this field can be wrong
-      return { type: 'refused', error: { ...failure(error), param }, eventId };
+      return { type: 'refused', error: failure(error), eventId };
     }
-  }
-
-  async #expect(work: Promise<boolean> | undefined, error: ErrorDetails, { eventId }: Caused): Promise<void> {
-    if ((await work) === false) await this.#apply({ type: 'refused', error, eventId });
   }
 
   #log(error: unknown, message: string): void {

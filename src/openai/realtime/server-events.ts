@@ -1,7 +1,7 @@
 /** The events that the service sends. */
 import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { Schemas } from '../operations.ts';
-import { failure, type ErrorDetails } from './errors.ts';
+import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
 
 type Numbered = Schemas['RealtimeServerEvent'];
 
@@ -14,6 +14,7 @@ export function errorEvent(error: ErrorDetails, eventId: string | null): ServerE
 
 /** `previous` is the item of the previously committed turn. */
 export function turnEvents(event: TurnEvent, previous: string | null): readonly ServerEvent[] {
+  if (!('turn' in event)) return [errorEvent(event.type === 'full' ? bufferFull : commitEmpty, event.cause)];
   const id = { item_id: event.turn };
   const content = { ...id, content_index: 0 } as const;
   switch (event.type) {

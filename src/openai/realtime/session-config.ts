@@ -1,28 +1,10 @@
-/** The configuration of a session: the values that the client has set, and the values in effect. */
+/** The configuration of a transcription session: the settings of its input. */
 import { randomBytes } from 'node:crypto';
-import { requireAvailable } from '../../engine-host/models/model-selection.ts';
-import type { ServedModel } from '../../engine-host/models/served-models.ts';
-import type { Services } from '../../handlers/dependencies.ts';
-import type { SoundFormat, SpeechOptions, TurnDetection } from '../../realtime/speech-session.ts';
-import { fit } from '../../transcription/fit.ts';
-import { toSessionFields, updated, type TranscriptionParameters } from '../../transcription/parameters.ts';
-import { resolveModel } from '../aliases.ts';
 import type { Schemas } from '../operations.ts';
 import type { SessionUpdate } from './client-events.ts';
+import { openInput, toInput, updateInput, type ConfigServices, type InputConfig } from './input-config.ts';
 
-type Format = Schemas['RealtimeAudioFormat'];
-type Detection = Schemas['RealtimeTurnDetection'];
-type DetectionUpdate = Schemas['RealtimeTurnDetectionUpdate'];
-type TranscriptionUpdate = Schemas['RealtimeTranscriptionUpdate'];
-
-export interface SessionConfig {
-  readonly format: Format;
-  readonly model: ServedModel<'transcription'>;
-  /** Kept as set even if the model does not support them, because another model may. */
-  readonly hints: TranscriptionParameters;
-  readonly delay: string | undefined;
-  readonly detection: Detection | null;
-}
+export type SessionConfig = InputConfig;
 
 export type Identity = Pick<Schemas['RealtimeTranscriptionSession'], 'id' | 'expires_at'>;
 
@@ -34,93 +16,16 @@ export function newIdentity(): Identity {
   return { id, expires_at: Math.floor((Date.now() + lifeMs) / 1000) };
 }
 
-type ConfigServices = Pick<Services, 'registry' | 'compatAliases'>;
-
-const defaults = { server_vad: { threshold: 0.5, prefix_padding_ms: 300, silence_duration_ms: 500 } } as const;
-
 /** Throws the errors of the named or default model, even if it is only unavailable. */
-export function openConfig(services: ConfigServices, named: string | undefined): SessionConfig {
-  const model = chooseModel(services, named);
-  const detection = { type: 'server_vad', ...defaults.server_vad } as const;
-  return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: {}, delay: undefined, detection };
-}
-
-function chooseModel(services: ConfigServices, named: string | null | undefined, pointer?: string) {
-  const model = resolveModel(services, 'transcription', named, pointer);
-  requireAvailable(model, services.registry.of('transcription'));
-  return model;
-}
-
-const maxDelay = 64;
-const noHints: TranscriptionUpdate = { model: null, delay: null };
-const modelPointer = '/session/audio/input/transcription/model';
+export const openConfig: (services: ConfigServices, named: string | undefined) => SessionConfig = openInput;
 
 /** Throws if a named model cannot be used. */
-export function updateConfig(
-  config: SessionConfig,
-  { audio: { input = {} } = {} }: SessionUpdate,
-  services: ConfigServices,
-): SessionConfig {
-  const { format, transcription = {}, turn_detection: detection } = input;
-  const { model: named, delay = config.delay, ...hints } = transcription ?? noHints;
-  return {
-    format: format ? toFormat(format) : config.format,
-    model: named === undefined ? config.model : chooseModel(services, named, modelPointer),
-    hints: transcription === null ? {} : updated(config.hints, hints),
-    delay: delay?.slice(0, maxDelay),
-    detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),
-  };
-}
-
-function toFormat({ type, rate }: Schemas['RealtimeFormatUpdate']): Format {
-  return type === 'audio/pcm' ? { type, rate: rate ?? 24_000 } : { type };
-}
-
-function mergeDetection(current: Detection | null, update: DetectionUpdate): Detection {
-  const type = update.type ?? current?.type ?? 'server_vad';
-  const known = current?.type === type ? current : { type };
-  if (type === 'semantic_vad') return { type, eagerness: pick(update.eagerness, known.eagerness, 'auto') };
-  const number = (name: keyof typeof defaults.server_vad, low: number, high: number) =>
-    Math.min(high, Math.max(low, pick(update[name], known[name], defaults.server_vad[name])));
-  return {
-    type,
-    threshold: number('threshold', 0, 1),
-    prefix_padding_ms: number('prefix_padding_ms', 0, 2_000),
-    silence_duration_ms: number('silence_duration_ms', 100, 5_000),
-  };
-}
-
-/** An absent field keeps its value; null resets it. */
-function pick<T>(sent: T | null | undefined, current: T | undefined, byDefault: T): T {
-  return (sent === undefined ? current : sent) ?? byDefault;
+export function updateConfig(config: SessionConfig, { audio }: SessionUpdate, services: ConfigServices): SessionConfig {
+  return updateInput(config, audio?.input ?? {}, services);
 }
 
 /** Returns the session in the form that the client sees. */
 export function toSession(config: SessionConfig, identity: Identity): Schemas['RealtimeTranscriptionSession'] {
-  const { format, model, hints, delay, detection: turn_detection } = config;
-  const { ignored } = fit(model, hints, 'session');
-  const transcription = { model: model.id, ...toSessionFields(hints, ignored), ...(delay !== undefined && { delay }) };
-  const audio = { input: { format, transcription, noise_reduction: null, turn_detection } };
+  const audio = { input: toInput(config) };
   return { type: 'transcription', object: 'realtime.transcription_session', ...identity, audio, include: null };
-}
-
-const silenceMs = { low: 800, medium: 600, auto: 600, high: 400 } as const;
-
-export function toSpeechOptions(config: SessionConfig): SpeechOptions {
-  const { call } = fit(config.model, config.hints, 'session');
-  return {
-    format: toSoundFormat(config.format),
-    detection: config.detection && toDetection(config.detection),
-    hints: { model: config.model.id, ...call },
-  };
-}
-
-function toSoundFormat({ type, rate = 24_000 }: Format): SoundFormat {
-  if (type === 'audio/pcm') return { encoding: 'pcm', rate };
-  return { encoding: type === 'audio/pcmu' ? 'pcmu' : 'pcma' };
-}
-
-function toDetection({ type, eagerness = 'auto', ...given }: Detection): TurnDetection {
-  const { threshold, prefix_padding_ms: prefixMs, silence_duration_ms: silence } = { ...defaults.server_vad, ...given };
-  return { threshold, prefixMs, silenceMs: type === 'semantic_vad' ? silenceMs[eagerness] : silence };
 }

@@ -23,9 +23,6 @@ export interface SessionState {
   readonly isOver: boolean;
 }
 
-/** Caused by a client event. */
-export type Caused = Pick<ReadEvent, 'eventId'>;
-
 export type SessionEvent =
   | { readonly type: 'opened'; readonly isConfigured: boolean }
   | ReadEvent
@@ -38,13 +35,10 @@ export type Effect =
   | { readonly type: 'send'; readonly event: ServerEvent }
   | { readonly type: 'open' | 'configure'; readonly config: SessionConfig }
   /** Is followed by the event `updated` or `refused`. */
-  | ({ readonly type: 'update'; readonly session: SessionUpdate } & Caused)
-  | ({ readonly type: 'append'; readonly sound: Uint8Array } & Caused)
-  /** May be followed by `refused`, like `append`. */
-  | ({ readonly type: 'commit' } & Caused)
+  | { readonly type: 'update'; readonly session: SessionUpdate; readonly eventId: string | null }
+  | { readonly type: 'append'; readonly sound: Uint8Array; readonly eventId: string | null }
+  | { readonly type: 'commit'; readonly eventId: string | null }
   | { readonly type: 'clear' }
-  /** Commits an open turn, or clears it if it is too short. */
-  | { readonly type: 'conclude' }
   | { readonly type: 'close'; readonly code: number; readonly reason: string };
 
 export interface Transition {
@@ -92,7 +86,10 @@ function react(state: SessionState, event: SessionEvent): Transition {
     case 'draining':
       return { state: { ...state, isDraining: true }, effects: [] };
     case 'concluding':
-      return { state: { ...state, isDraining: true, isConcluding: true }, effects: [{ type: 'conclude' }] };
+      return {
+        state: { ...state, isDraining: true, isConcluding: true },
+        effects: [{ type: 'commit', eventId: null }],
+      };
     case 'expired':
       return close(state, 1001, sessionExpired.message, sessionExpired);
     case 'failed':
@@ -123,6 +120,7 @@ function receive(state: SessionState, event: ClientEvent, eventId: string | null
 }
 
 function followTurn(state: SessionState, event: TurnEvent): Transition {
+  if (event.type === 'nothing' && state.isConcluding) return { state, effects: [{ type: 'clear' }] };
   const effects = turnEvents(event, state.lastItem).map(send);
   const transcribing = new Set(state.transcribing);
   switch (event.type) {

@@ -4,11 +4,10 @@ import { EngineError } from '../../../engines/contract/index.ts';
 import { openaiContract } from '../../../src/contract/document.ts';
 import { eventCheckOf } from '../../../src/contract/event-check.ts';
 import { readClientEvent } from '../../../src/openai/realtime/client-events.ts';
-import { commitEmpty } from '../../../src/openai/realtime/errors.ts';
+import { toSpeechOptions } from '../../../src/openai/realtime/input-config.ts';
 import {
   newIdentity,
   openConfig,
-  toSpeechOptions,
   toSession,
   updateConfig,
   type SessionConfig,
@@ -48,8 +47,7 @@ class Walk {
       if (effect.type === 'append') this.#speak();
       if (effect.type === 'update') this.apply({ type: 'updated', config: this.#next });
       if (effect.type === 'clear') this.#forget();
-      if (effect.type === 'commit') this.#commit();
-      if (effect.type === 'conclude' && this.#open) this.#commit();
+      if (effect.type === 'commit') this.#commit(effect.eventId);
     }
   }
 
@@ -73,7 +71,7 @@ class Walk {
     this.#open.isStopped = true;
     this.#clock += 500;
     this.apply({ type: 'turn', event: { type: 'stopped', turn: this.#open.id, ms: this.#clock } });
-    this.#commit();
+    this.#commit(null);
   }
 
   delta(): void {
@@ -116,10 +114,10 @@ class Walk {
     if (turn !== undefined) this.apply({ type: 'turn', event: { type: 'forgotten', turn } });
   }
 
-  #commit(): void {
+  #commit(cause: string | null): void {
     const turn = this.#open?.id;
     this.#open = undefined;
-    if (turn === undefined) return this.apply({ type: 'refused', error: commitEmpty, eventId: null });
+    if (turn === undefined) return this.apply({ type: 'turn', event: { type: 'nothing', cause } });
     if (!this.state.isOver) this.#pending.push(turn);
     this.apply({ type: 'turn', event: { type: 'committed', turn } });
   }

@@ -84,14 +84,17 @@ export class ScriptedSpeech implements SpeechSession {
     this.calls.push(['configure', options]);
   }
 
-  append(sound: Uint8Array): Promise<boolean> {
+  append(sound: Uint8Array, cause: string | null = null): Promise<void> {
     this.calls.push(['append', Buffer.from(sound).toString()]);
-    return this.fails ? Promise.reject(this.fails) : Promise.resolve(this.appends.shift() ?? true);
+    if (this.fails) return Promise.reject(this.fails);
+    if (this.appends.shift() === false) this.emit({ type: 'full', cause });
+    return Promise.resolve();
   }
 
-  commit(): Promise<boolean> {
+  commit(cause: string | null = null): Promise<void> {
     this.calls.push(['commit']);
-    return Promise.resolve(this.commits.shift() ?? true);
+    if (this.commits.shift() === false) this.emit({ type: 'nothing', cause });
+    return Promise.resolve();
   }
 
   clear(): void {
