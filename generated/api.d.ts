@@ -1359,7 +1359,7 @@ export type components = {
             /** @description Valid for `voice_id`. */
             id: string;
             name: string;
-            /** @description ISO 639-1; null if the voice speaks several languages. */
+            /** @description ISO 639-1; null if the voice speaks several languages, or one without such a code. */
             language: string | null;
         };
         /** @description A voice id of the speech model. */

@@ -428,7 +428,7 @@ export type components = {
              *     absent in assistant messages. All texts of a request together have at most 1000000 characters (code points).
              */
             content?: string | components["schemas"]["ContentPart"][] | null;
-            /** @description In assistant messages: calls of the caller's tools. Each must be followed by a message with the role `tool`. */
+            /** @description In assistant messages: calls to the caller's tools. Each must be followed by a message with the role `tool`. */
             tool_calls?: components["schemas"]["GivenToolCall"][] | null;
             /** @description In messages with the role `tool`: the id of the answered call, from the preceding assistant message. */
             tool_call_id?: string | null;
@@ -1392,7 +1392,7 @@ export type components = {
             max_output_tokens: number | null;
             /** @description The model that generated the answer. */
             model: string;
-            /** @description At most one reasoning item and one message, then the calls of the caller's tools. */
+            /** @description At most one reasoning item and one message, then the calls to the caller's tools. */
             output: components["schemas"]["OutputItem"][];
             parallel_tool_calls: boolean;
             previous_response_id: null;

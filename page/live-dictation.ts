@@ -24,7 +24,7 @@ const highestRate = 48_000;
 
 /**
  * No session is opened for this long after a socket has failed, because the browser logs each failure to its console.
- * The key may have no live transcription, or the service may have been restarted.
+ * The key may not permit live transcription, or the service may have been restarted.
  */
 const pauseMs = 300_000;
 /** The time at which a socket last failed, by key. */

@@ -11,7 +11,7 @@ export interface Message {
    * support `images`.
    */
   readonly parts?: readonly MessagePart[];
-  /** In assistant messages: calls of the caller's tools. Each is answered by one of the `tool` messages that follow. */
+  /** In assistant messages: calls to the caller's tools. Each is answered by one of the `tool` messages that follow. */
   readonly toolCalls?: readonly ToolCall[];
   /** In `tool` messages: the id of the call that the message answers. */
   readonly toolCallId?: string;

@@ -6,7 +6,7 @@ import { hasCallerTools, runLoop, type Loop } from './loop.ts';
 export interface ToolOffer {
   /**
    * The tools that the model may call: those of the caller; if there are none, those of the service, unless the
-   * messages contain calls of the caller's tools.
+   * messages contain calls to the caller's tools.
    */
   readonly tools: readonly (Tool | CallerTool)[];
   /** True if the tools are the caller's. */

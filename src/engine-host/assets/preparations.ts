@@ -69,7 +69,7 @@ export class Preparations implements AsyncDisposable {
   async stop(id: string): Promise<Preparation> {
     await this.#find(id);
     await this.#assets.stop(id);
-    if (this.#started?.id === id) this.#started = undefined; // assets of other groups are still installed
+    if (this.#started?.id === id) this.#started = undefined; // assets that other groups need may continue to be installed
     return toEntry(await this.#find(id));
   }
 

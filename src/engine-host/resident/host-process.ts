@@ -202,7 +202,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
 
 const watchedCharacters = 4_096;
 
-/** Calls `report` with each match in the incoming text. */
+/** Calls `report` when the incoming text matches, at most once per chunk. */
 function watch(stream: Readable, pattern: RegExp, report: (found: string) => void): void {
   let recent = '';
   stream.on('data', (chunk: Buffer) => {
