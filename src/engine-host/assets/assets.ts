@@ -146,7 +146,7 @@ export class Assets {
   }
 
   /**
-   * Stops the installation of the group and resolves when it has ended. Assets that other groups need are still
+   * Stops the installation of the group and resolves when it has ended. Assets that other groups need continue to be
    * installed.
    */
   async stop(id: string): Promise<void> {
