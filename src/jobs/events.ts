@@ -32,9 +32,12 @@ async function* eventsOf(job: Job, { signal, requestId }: Omit<Following, 'after
   const { id, model } = job.record;
   try {
     yield { type: 'transcription.started', id, model };
-    for (let from = 0; ;) {
+    for (let from = 0, steps = 0; ;) {
       const [part] = job.parts({ from, limit: 1 });
-      if (part) {
+      if (steps < (job.record.searched ?? 0)) {
+        steps += 1;
+        yield { type: 'transcription.progress', processed_ms: processedMs(job.record, 0, steps), ...durationOf(job) };
+      } else if (part) {
         from += 1;
         for (const segment of part.segments) yield { type: 'segment.created', segment: toTimedText(segment) };
         yield { type: 'transcription.progress', processed_ms: processedMs(job.record, part.endMs), ...durationOf(job) };

@@ -13,7 +13,7 @@ import {
 } from '../transcription/speakers/spoken.ts';
 import { toTimedText, toTranscription } from '../transcription/wire.ts';
 import type { JobDatabase } from './database.ts';
-import type { JobRecord, Part } from './record.ts';
+import { searchSteps, type JobRecord, type Part } from './record.ts';
 
 export type JobView = Schemas['TranscriptionJob'];
 
@@ -24,8 +24,6 @@ export class Job {
   ahead = 0;
   /** Progress within the current part, in milliseconds. */
   partMs = 0;
-  /** Progress of the search for speakers, in milliseconds. */
-  searchedMs = 0;
   /**
    * In the sandbox, seconds per part of a fake transcription. If undefined, as after a restart, the recording is
    * actually transcribed.
@@ -127,7 +125,7 @@ export class Job {
       created_at: new Date(createdAt).toISOString(),
       expires_at: endedAt === null ? null : new Date(endedAt + keepMs).toISOString(),
       ahead: this.isOver ? 0 : this.ahead,
-      processed_ms: processedMs(this.#record, doneMs(parts) + this.partMs, this.searchedMs),
+      processed_ms: processedMs(this.#record, doneMs(parts) + this.partMs),
       duration_ms: durationMs,
       segments: segments.map(toTimedText),
       result: whole ? toResult(this.#record, whole) : null,
@@ -171,9 +169,13 @@ function spokenOf(
 }
 
 /** If the job asks for speakers, half of the progress is the search for them. */
-export function processedMs({ fields, durationMs, spans }: JobRecord, transcribedMs: number, searchedMs = 0): number {
-  const isSearched = fromApi(fields).diarize === true;
-  const ms = isSearched ? ((spans ? (durationMs ?? 0) : searchedMs) + transcribedMs) / 2 : transcribedMs;
+export function processedMs(
+  { fields, durationMs, searched = 0 }: JobRecord,
+  transcribedMs: number,
+  steps = searched,
+): number {
+  const searchedMs = ((durationMs ?? 0) * steps) / searchSteps;
+  const ms = fromApi(fields).diarize ? (searchedMs + transcribedMs) / 2 : transcribedMs;
   return Math.min(Math.round(ms), durationMs ?? Infinity);
 }
 

@@ -25,12 +25,17 @@ export interface JobRecord {
   readonly status: JobStatus;
   /** Null until the recording has been decoded. */
   readonly durationMs: number | null;
+  /** Completed steps of the search for speakers, of `searchSteps`. Each is an event, so the number is kept. */
+  readonly searched?: number;
   /** Who speaks when, once this has been found: start and end in milliseconds, and the index of the speaker. */
   readonly spans?: readonly (readonly [number, number, number])[];
   /** Milliseconds since 1970; null until the job is over. */
   readonly endedAt: number | null;
   readonly problem: Schemas['Problem'] | null;
 }
+
+/** Steps of the search for speakers: at most 10 s each for a recording of an hour. */
+export const searchSteps = 50;
 
 /** Fields that the request sets. */
 export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'fields'>;

@@ -4,7 +4,7 @@ import { isArrayOf, isObject, parseObject, type JsonObject } from '../../lib/jso
 import { problems } from '../contract/problem-table.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import { isJobId } from './directory.ts';
-import type { JobRecord, Part } from './record.ts';
+import { searchSteps, type JobRecord, type Part } from './record.ts';
 
 /** Returns undefined if the record is invalid or of another job. */
 export function readRecord(id: string, text: string): JobRecord | undefined {
@@ -27,7 +27,7 @@ export function failedByDamage(record: JobRecord): JobRecord {
 
 function isRecord(record: JsonObject): boolean {
   const { requestId, caller, key, model, fields, container } = record;
-  const { bytes, createdAt, status, durationMs, endedAt, problem, spans = [] } = record;
+  const { bytes, createdAt, status, durationMs, endedAt, problem, searched = 0, spans = [] } = record;
   return (
     [requestId, caller, model].every(isText) &&
     orNull(isText)(key) &&
@@ -40,6 +40,7 @@ function isRecord(record: JsonObject): boolean {
     isTime(createdAt) &&
     isCount(bytes, maxBytes) &&
     orNull(isMs)(durationMs) &&
+    isCount(searched, searchSteps) &&
     isArrayOf(spans, isSpan)
   );
 }

@@ -19,7 +19,7 @@ import type { SpokenText, SpokenTranscript } from '../transcription/speakers/spo
 import { addFakeParts } from './fake-progress.ts';
 import { doneMs, languageOf } from './job.ts';
 import { endOfPart, recordingOf } from './parts.ts';
-import type { Part } from './record.ts';
+import { searchSteps, type Part } from './record.ts';
 import { retrying, type RetryContext, type Retrying } from './retry.ts';
 
 type Problem = Schemas['Problem'];
@@ -84,12 +84,22 @@ async function storeSpeakers(work: Work, sound: DecodedRecording, step: Retrying
   const find = async () => {
     await work.requireBudget();
     const { model, call } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
-    const onProgress = (fraction: number) => void (job.searchedMs = fraction * sound.endMs);
+    const onProgress = (fraction: number) => storeSearch(work, Math.floor(fraction * searchSteps));
     return findSpeakers(requireFinder(model), sound, { ...call, signal, onProgress });
   };
   const found = await step(find, 'engine-timeout');
   const spans = found.spans.map(({ startMs, endMs, speaker }) => [startMs, endMs, speaker] as const);
-  await step(() => job.update({ spans }));
+  await step(() => job.update({ spans, searched: searchSteps }));
+}
+
+/** If the disk is full, the next step is stored with this one. A repeated search begins with steps that are stored. */
+function storeSearch({ job, log }: Work, searched: number): void {
+  if (searched <= (job.record.searched ?? 0)) return;
+  try {
+    job.update({ searched });
+  } catch (error) {
+    log.warn({ id: job.record.requestId, err: error }, 'the progress of a job could not be stored');
+  }
 }
 
 /** Decodes the mix of all channels, or each channel if the job requests separate channels. */

@@ -1,61 +1,77 @@
 /** Jobs that ask who spoke: the whole recording is searched once, whatever happens to the service. */
 import { expect, test } from 'vitest';
+import { hookSearch, withFinder } from '../support/speaker-finder.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { create, end, eventsOf } from './support/jobs.ts';
+import { create, end, eventsOf, read, readEvents, type SentEvent } from './support/jobs.ts';
 import { holdPart, start } from './support/restart.ts';
-import { speechOf, textOf, wordEngine } from './support/speech.ts';
+import { speechOf, textOf } from './support/speech.ts';
 
-const searches = 'parlance.test.searches';
-
-/** Finds two speakers, the second from the middle of the recording on. */
-const finder = `
-export default {
-  contract: 1,
-  name: 'finder',
-  capability: 'transcription',
-  options: { type: 'object', properties: {} },
-  create: () => ({
-    models: [],
-    speakers: {
-      maxMs: 60_000,
-      async find({ endMs }) {
-        globalThis['${searches}'] = (globalThis['${searches}'] ?? 0) + 1;
-        const spans = [{ startMs: 0, endMs: endMs / 2, speaker: 1 }, { startMs: endMs / 2, endMs, speaker: 0 }];
-        return { spans, distances: [] };
-      },
-    },
-    transcribe: () => Promise.reject(new Error('it has no models')),
-  }),
-};
-`;
-
-const options = {
-  config: 'engines: { words: { use: ./words.mjs }, finder: { use: ./finder.mjs } }\n',
-  files: { ...wordEngine.files, 'finder.mjs': finder },
-};
+/** Reads a stream until this text. */
+async function eventsUntil(answer: Response, end: string): Promise<SentEvent[]> {
+  let text = '';
+  for await (const chunk of answer.body!) if ((text += Buffer.from(chunk).toString()).includes(end)) break;
+  return readEvents(new Response(text));
+}
 
 test('a job that is resumed after a restart keeps its speakers', async () => {
   const dataDir = await temporaryDirectory();
+  let searches = 0;
+  using _counted = hookSearch(() => (searches += 1));
   let id: string;
   {
     using held = holdPart(2);
-    await using service = await start(dataDir, options);
+    await using service = await start(dataDir, withFinder);
     ({ id } = await create(service, speechOf(20), { model: 'words', diarize: 'true' }));
     await held.reached;
   }
-  await using service = await start(dataDir, options);
+  await using service = await start(dataDir, withFinder);
   const { result, segments } = await end(service, id);
   expect(result?.turns?.map(({ speaker }) => speaker)).toEqual(['A', 'B']);
   expect(result?.turns?.map(({ text }) => text).join(' ')).toBe(result?.text);
   expect(segments.map(({ speaker }) => speaker)).toEqual(Array.from({ length: 20 }, (_, n) => (n < 10 ? 'A' : 'B')));
-  expect((globalThis as { [searches]?: number })[searches]).toBe(1);
+  expect(searches).toBe(1);
   const events = await eventsOf(service, id);
   const created = events.filter(({ type }) => type === 'segment.created');
   expect(JSON.stringify(created)).not.toContain('speaker');
 });
 
+test('progress moves while the speakers are searched, and after a restart it neither returns nor changes its numbers', async () => {
+  const dataDir = await temporaryDirectory();
+  const reached = Promise.withResolvers<undefined>();
+  let seen: SentEvent[];
+  let id: string;
+  {
+    using _held = hookSearch(({ onProgress, signal }) => {
+      onProgress?.(0.5);
+      reached.resolve(undefined);
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    });
+    await using service = await start(dataDir, withFinder);
+    ({ id } = await create(service, speechOf(20), { model: 'words', diarize: 'true' }));
+    await reached.promise;
+    expect(await read(service, id)).toMatchObject({ processed_ms: 2_500, duration_ms: 10_000, segments: [] });
+    seen = await eventsUntil(await service.api(`/transcriptions/${id}/events`), '"processed_ms":2500');
+  }
+  expect(seen).toHaveLength(26);
+  await using service = await start(dataDir, withFinder);
+  const again = Promise.withResolvers<number>();
+  using _repeated = hookSearch(({ onProgress }) => {
+    onProgress?.(0.2);
+    const repeated = read(service, id).then(({ processed_ms }) => processed_ms);
+    again.resolve(repeated);
+    return repeated;
+  });
+  const whole = await eventsOf(service, id);
+  expect(await again.promise).toBe(2_500);
+  expect(whole.slice(0, 26)).toEqual(seen);
+  expect(whole.map(({ seq }) => seq)).toEqual([...whole.keys()]);
+  const progress = whole.flatMap(({ processed_ms }) => (typeof processed_ms === 'number' ? [processed_ms] : []));
+  expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  expect(progress.at(-1)).toBe(10_000);
+});
+
 test('a job has the speaker of each word if the model has no segments', async () => {
-  await using service = await start(await temporaryDirectory(), options);
+  await using service = await start(await temporaryDirectory(), withFinder);
   const { id } = await create(service, speechOf(6), { model: 'only words', diarize: 'true' });
   const { result } = await end(service, id);
   expect(result?.turns).toMatchObject([
@@ -65,6 +81,6 @@ test('a job has the speaker of each word if the model has no segments', async ()
 });
 
 test('a job of a model without times of words is rejected when it is sent', async () => {
-  await using service = await start(await temporaryDirectory(), options);
+  await using service = await start(await temporaryDirectory(), withFinder);
   await expect(create(service, speechOf(2), { model: 'plain', diarize: 'true' })).rejects.toThrow(/422 .*parameter-not-supported/); // prettier-ignore
 });

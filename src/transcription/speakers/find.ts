@@ -74,8 +74,12 @@ export async function findSpeakers(
   { minSpeakers = 1, maxSpeakers, known = [], signal, onProgress }: Search,
 ): Promise<Speakers> {
   requireFit(finder, lengthOf(sound));
-  const options = { signal, references: known.map((one) => one.sound), ...(onProgress && { onProgress }) };
-  const found = await finder.find(sound, options);
+  const rounds = minSpeakers > 1 ? 2 : 1;
+  const optionsOf = (round: number) => ({
+    ...{ signal, references: known.map((one) => one.sound) },
+    onProgress: (fraction: number) => onProgress?.((round + fraction) / rounds),
+  });
+  const found = await finder.find(sound, optionsOf(0));
   const first = foldSpeakers(found.spans, maxSpeakers);
   const named = (spans: readonly SpeakerSpan[], { distances }: FoundSpeakers) => ({
     spans,
@@ -83,7 +87,7 @@ export async function findSpeakers(
   });
   if (countOf(first) >= minSpeakers || first.length === 0) return named(first, found);
   const noises = countOf(found.spans) - countOf(first);
-  const divided = await finder.find(sound, { ...options, clusters: minSpeakers + noises });
+  const divided = await finder.find(sound, { ...optionsOf(1), clusters: minSpeakers + noises });
   const second = foldSpeakers(divided.spans, maxSpeakers);
   return countOf(second) > countOf(first) ? named(second, divided) : named(first, found);
 }

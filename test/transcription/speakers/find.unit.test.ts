@@ -71,6 +71,17 @@ describe('findSpeakers', () => {
     expect(asked).toEqual([undefined, 3]);
   });
 
+  test('progress does not decrease when the speech is divided', async () => {
+    const seen: number[] = [];
+    const spans = two.slice(0, 1);
+    const find: SpeakerFinder['find'] = (_sound, { onProgress }) => {
+      for (const fraction of [0.2, 1]) onProgress?.(fraction);
+      return Promise.resolve({ spans, distances: [] });
+    };
+    await findSpeakers({ maxMs: minute, find }, sound, { minSpeakers: 2, signal, onProgress: (done) => seen.push(done) }); // prettier-ignore
+    expect(seen).toEqual([0.1, 0.5, 0.6, 1]);
+  });
+
   test('keeps what it has found if dividing finds no more', async () => {
     const { finder } = finderOf(two, [span(3, 0, 11_000), span(4, 12_000, 400)]);
     expect((await findSpeakers(finder, sound, { minSpeakers: 5, signal })).spans).toEqual(two);

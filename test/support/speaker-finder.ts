@@ -1,0 +1,59 @@
+/**
+ * An engine without models that finds two speakers, the second from the middle of the recording on. The voice of a
+ * reference is its level: `voices` are those of the speakers.
+ */
+import type { SpeakerOptions } from '../../engines/contract/index.ts';
+import { sampleRate, wavHeader } from '../../lib/wav.ts';
+import { wordEngine } from '../jobs/support/speech.ts';
+
+const name = 'parlance.test.search';
+type Search = (options: SpeakerOptions) => unknown;
+
+/** Called by each search before it ends, until it is disposed. */
+export function hookSearch(search: Search): Disposable {
+  const place = globalThis as { [name]?: Search | undefined };
+  place[name] = search;
+  return { [Symbol.dispose]: () => (place[name] = undefined) };
+}
+
+/** Levels of the first and the second speaker, and of a stranger. */
+export const voices = { first: 2_345, second: 3_456, stranger: 4_567 } as const;
+
+export function referenceOf(voice: keyof typeof voices, seconds = 2): Uint8Array<ArrayBuffer> {
+  const samples = new Int16Array(seconds * sampleRate).fill(voices[voice]);
+  return new Uint8Array(Buffer.concat([wavHeader(samples.byteLength), new Uint8Array(samples.buffer)]));
+}
+
+const source = `
+import { readFile } from 'node:fs/promises';
+
+const levelOf = async ({ wavPath }) => (await readFile(wavPath)).readInt16LE(1_000);
+
+export default {
+  contract: 1,
+  name: 'finder',
+  capability: 'transcription',
+  options: { type: 'object', properties: {} },
+  create: () => ({
+    models: [],
+    speakers: {
+      maxMs: 60_000,
+      async find({ endMs }, options) {
+        await globalThis['${name}']?.(options);
+        const levels = await Promise.all((options.references ?? []).map(levelOf));
+        return {
+          spans: [{ startMs: 0, endMs: endMs / 2, speaker: 1 }, { startMs: endMs / 2, endMs, speaker: 0 }],
+          distances: levels.map((level) => [${voices.second}, ${voices.first}].map((voice) => voice === level ? 0.1 : 0.9)),
+        };
+      },
+    },
+    transcribe: () => Promise.reject(new Error('it has no models')),
+  }),
+};
+`;
+
+/** The engine beside `wordEngine`. */
+export const withFinder = {
+  config: 'engines: { words: { use: ./words.mjs }, finder: { use: ./finder.mjs } }\n',
+  files: { ...wordEngine.files, 'finder.mjs': source },
+};
