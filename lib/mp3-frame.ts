@@ -3,6 +3,7 @@
 export interface Mp3Frame {
   /** Bytes of the frame, including the header. */
   readonly bytes: number;
+  readonly samples: number;
   /** Hz. */
   readonly sampleRate: number;
   readonly isMono: boolean;
@@ -29,6 +30,7 @@ export function readMp3Frame(head: number): Mp3Frame | undefined {
   const [sampleRate, samples] = [baseRate / divisor, divisor === 1 ? 1152 : 576];
   return {
     bytes: Math.floor((samples * 125 * kilobits) / sampleRate) + ((head >>> 9) & 1),
+    samples,
     sampleRate,
     isMono: ((head >>> 6) & 3) === 3,
   };

@@ -19,7 +19,7 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
   const { jobs, linkTo } = services;
   const { file, model: named, ...fields } = body;
   const { model, call } = chooseTranscriptionModel(services, named, fromApi(fields));
-  if (call.diarize) await requireFileFit(requireFinder(model), file);
+  if (call.diarize) await requireFileFit(requireFinder(model), file, signal);
   const pace = services.sandbox ? preferenceOf(headers.Prefer, 'pace') : undefined;
   const { id } = await jobs.accept(file, { requestId, model: model.id, fields }, signal, pace);
   return answer({

@@ -1,4 +1,7 @@
-/** Worker thread that decodes one recording, or counts the recordings in a file, posts the result and exits. */
+/**
+ * Worker thread that decodes one recording, counts the recordings in a file or reads its length, posts the result and
+ * exits.
+ */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract/index.ts';
@@ -8,16 +11,21 @@ import { nameOf } from '../container-name.ts';
 import type { DecodedRecording, DecodeRequest } from '../decode-request.ts';
 import { isSystemError, undecodable } from '../failures.ts';
 import { sectionsOf } from '../sections.ts';
+import { statedSeconds } from './stated-length.ts';
 import { transcode } from './transcode.ts';
 
 /** Errors lose their class when sent between threads, so failures are sent as plain data. */
 export type ThreadResult<T> =
   { readonly value: T } | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
 
-/** The task of the thread. The result is a `DecodedRecording` or the number of recordings, respectively. */
+/**
+ * The task of the thread. The result is a `DecodedRecording`, the number of recordings, or the length in seconds if the
+ * file states it, respectively.
+ */
 export type ThreadWork =
   | ({ readonly task: 'decode' } & DecodeRequest)
-  | { readonly task: 'count'; readonly path: string; readonly container: Exclude<Container, 'mp3'> };
+  | { readonly task: 'count'; readonly path: string; readonly container: Exclude<Container, 'mp3'> }
+  | { readonly task: 'length'; readonly path: string; readonly container: Exclude<Container, 'wav'> };
 
 /** Requests disk space before writing. The next message grants the space; if it is denied, the thread is terminated. */
 export interface SpaceRequest {
@@ -32,11 +40,15 @@ console.error = console.warn = (...words: unknown[]) => {
 
 const work = workerData as ThreadWork;
 try {
-  const value: DecodedRecording | number =
-    work.task === 'count' ? sectionsOf(work.path, work.container).length : await transcode(work, take);
-  parentPort?.postMessage({ value });
+  parentPort?.postMessage({ value: await resultOf(work) });
 } catch (error) {
   parentPort?.postMessage(toFailure(error, work));
+}
+
+async function resultOf(work: ThreadWork): Promise<DecodedRecording | number | undefined> {
+  if (work.task === 'decode') return transcode(work, take);
+  if (work.task === 'length') return statedSeconds(work.path, work.container);
+  return sectionsOf(work.path, work.container).length;
 }
 
 async function take(bytes: number): Promise<void> {

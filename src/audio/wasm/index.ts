@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { EngineError } from '../../../engines/contract/index.ts';
+import { EngineError, type Container } from '../../../engines/contract/index.ts';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 import type { DecodedRecording, DecodeRequest, DecodeOptions } from '../decode-request.ts';
 import { undecodable } from '../failures.ts';
@@ -46,6 +46,14 @@ export async function countSections(
 ): Promise<number> {
   if (container === 'mp3') return 1;
   return runThread<number>({ task: 'count', path, container }, options);
+}
+
+/** Returns seconds. Rejects with an `EngineError` if the file is damaged. */
+export async function readStatedSeconds(
+  { path, container }: Pick<DecodeRequest, 'path'> & { readonly container: Exclude<Container, 'wav'> },
+  options: DecodeOptions,
+): Promise<number | undefined> {
+  return runThread<number | undefined>({ task: 'length', path, container }, options);
 }
 
 async function runThread<T>(workerData: ThreadWork, options: DecodeOptions): Promise<T> {

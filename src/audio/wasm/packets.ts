@@ -27,7 +27,7 @@ import { unsupportedCodecs } from './needs-ffmpeg.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
 import type { PacketContainer, Track } from './track.ts';
 
-const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
+export const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
   webm: [WEBM, MATROSKA],
   mp4: [MP4, QTFF],
   ogg: [OGG],

@@ -1,5 +1,4 @@
 /** Finds the speakers of a whole recording. */
-import { open } from 'node:fs/promises';
 import {
   EngineError,
   type Decoded,
@@ -8,9 +7,10 @@ import {
   type SpeakerFinder,
   type SpeakerSpan,
 } from '../../../engines/contract/index.ts';
+import { statedMs } from '../../audio/stated-length.ts';
 import { inBody, ProblemError } from '../../contract/problems.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
-import { findWavSamples, lengthOf } from '../../../lib/wav.ts';
+import { lengthOf } from '../../../lib/wav.ts';
 
 export interface Search {
   /** Known speakers: names and voice samples. */
@@ -33,11 +33,13 @@ export function requireFinder({ id, finder }: ServedModel<'transcription'>): Spe
   throw new ProblemError('parameter-not-supported', detail, blame);
 }
 
-/** Like `requireFit`, for a WAV file whose header states its length. */
-export async function requireFileFit(finder: SpeakerFinder, { path }: Pick<Recording, 'path'>): Promise<void> {
-  await using file = await open(path);
-  const { layout, bytes = 0 } = (await findWavSamples(file)) ?? {};
-  if (layout) requireFit(finder, (1000 * bytes) / (layout.sampleRate * layout.channels * layout.format.bytes));
+/** Like `requireFit`, for a file that states its length. */
+export async function requireFileFit(
+  finder: SpeakerFinder,
+  file: Pick<Recording, 'path' | 'container'>,
+  signal: AbortSignal,
+): Promise<void> {
+  requireFit(finder, (await statedMs(file, signal)) ?? 0);
 }
 
 /** Throws `recording-too-long`, stating the maximum in hours. */
