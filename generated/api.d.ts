@@ -794,7 +794,7 @@ export type components = {
         };
         /** @description A speaker of a recording. */
         Speaker: {
-            /** @description A letter: `A`, `B` and so on, in the order in which the speakers first appear. */
+            /** @description A known name, or a letter: `A`, `B` and so on, in the order in which the speakers first appear. */
             speaker: string;
             /**
              * Format: int64
@@ -1198,6 +1198,17 @@ export type components = {
             min_speakers?: string;
             /** @description Maximum number of speakers, 1 to 32. Implies `diarize`. */
             max_speakers?: string;
+            /**
+             * @description Names of at most 4 speakers, of at most 64 characters each and without control characters, one for each of
+             *     `known_speaker_references`. A speaker whose voice is near enough to a reference has its name instead of a letter. Implies
+             *     `diarize`.
+             */
+            known_speaker_names?: string[];
+            /**
+             * @description A recording of each of these speakers, 1 to 30 seconds long, as a file of at most 1 MB (1000000 bytes). Deleted with
+             *     the request, or when the job ends.
+             */
+            known_speaker_references?: string[];
         };
         /**
          * @description The state of a transcription.
@@ -1305,6 +1316,17 @@ export type components = {
             min_speakers?: string;
             /** @description Maximum number of speakers, 1 to 32. Implies `diarize`. */
             max_speakers?: string;
+            /**
+             * @description Names of at most 4 speakers, of at most 64 characters each and without control characters, one for each of
+             *     `known_speaker_references`. A speaker whose voice is near enough to a reference has its name instead of a letter. Implies
+             *     `diarize`.
+             */
+            known_speaker_names?: string[];
+            /**
+             * @description A recording of each of these speakers, 1 to 30 seconds long, as a file of at most 1 MB (1000000 bytes). Deleted with
+             *     the request, or when the job ends.
+             */
+            known_speaker_references?: string[];
         };
         /** @description The first event of a transcription stream. */
         TranscriptionStarted: {

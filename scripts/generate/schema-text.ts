@@ -82,6 +82,7 @@ function withBounds(type: string, schema: Described): string {
 
 function itemsOf({ items }: Described): string {
   if (items?.enum) return typeOf(items);
+  if (items?.format === 'binary') return `files${between(undefined, items['x-max-bytes'], ' bytes each')}`;
   return [items?.type ?? 'anything']
     .flat()
     .map((type) => `${type}s`)

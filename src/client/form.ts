@@ -14,18 +14,24 @@ export interface FilePart {
   readonly name: string;
 }
 
-export function encodeForm(fields: Readonly<Record<string, string | number | undefined>>, file: FilePart): Form {
+type Value = string | number | FilePart;
+
+/** A list is sent as a field that is repeated. */
+export function encodeForm(fields: Readonly<Record<string, Value | readonly Value[] | undefined>>): Form {
   const boundary = `parlance-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
   const head = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`;
   const parts: (string | Blob)[] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) parts.push(`${head(`name="${name}"`)}\r\n${value}\r\n`);
+  for (const [name, value = []] of Object.entries(fields)) {
+    for (const one of [value].flat()) {
+      if (typeof one !== 'object') parts.push(`${head(`name="${name}"`)}\r\n${one}\r\n`);
+      else parts.push(`${head(`name="${name}"; filename="${escaped(one.name)}"`)}${typeOf(one)}`, one.blob, '\r\n');
+    }
   }
-  const type = file.blob.type || 'application/octet-stream';
-  parts.push(`${head(`name="file"; filename="${escaped(file.name)}"`)}Content-Type: ${type}\r\n\r\n`, file.blob);
-  parts.push(`\r\n--${boundary}--\r\n`);
+  parts.push(`--${boundary}--\r\n`);
   return { body: new Blob(parts), contentType: `multipart/form-data; boundary=${boundary}` };
 }
+
+const typeOf = ({ blob }: FilePart): string => `Content-Type: ${blob.type || 'application/octet-stream'}\r\n\r\n`;
 
 function escaped(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

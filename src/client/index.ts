@@ -54,12 +54,20 @@ export interface CallOptions {
 }
 
 /** The fields of a transcription, and options of the upload. */
-export interface TranscribeOptions extends CallOptions, Omit<TranscriptionFields, 'keywords'> {
+export interface TranscribeOptions
+  extends CallOptions, Omit<TranscriptionFields, 'keywords' | 'known_speaker_names' | 'known_speaker_references'> {
   /**
    * Names and terms that may occur, in at most 1,000 characters. The model must list `keywords` or `prompt` in `supports`;
    * otherwise the call rejects with `parameter-not-supported`. Defaults to none if not specified.
    */
   readonly keywords?: readonly string[];
+  /**
+   * Names of at most 4 speakers, one for each of `known_speaker_references`. Implies `diarize`. Defaults to none if not
+   * specified.
+   */
+  readonly known_speaker_names?: readonly string[];
+  /** Recordings of these speakers, 1 to 30 s long and of at most 1 MB each. */
+  readonly known_speaker_references?: readonly RecordingSource[];
   /** Name of the recording, for information. Defaults to the name of the File, or the last segment of the path. */
   readonly fileName?: string;
   /**
@@ -361,9 +369,11 @@ const globalFetch: Fetch = (request) => globalThis.fetch(request);
 /** The fields precede the file, so that the service can refuse them before it has read the file. */
 async function formOf(
   recording: RecordingSource,
-  { fileName, onUploadProgress: _, signal: __, keywords, ...fields }: TranscribeOptions,
+  { fileName, onUploadProgress: _, signal: __, keywords, known_speaker_references = [], ...fields }: TranscribeOptions,
 ): Promise<Form> {
-  return encodeForm({ ...fields, keywords: keywords?.join() }, await toFilePart(recording, fileName));
+  const references = await Promise.all(known_speaker_references.map((reference) => toFilePart(reference)));
+  const file = await toFilePart(recording, fileName);
+  return encodeForm({ ...fields, keywords: keywords?.join(), known_speaker_references: references, file });
 }
 
 /** A caller-supplied `fetch` does not report progress. */

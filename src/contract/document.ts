@@ -79,8 +79,13 @@ export interface FormBounds {
   readonly fields: number;
   /** Maximum size of one value in bytes. */
   readonly fieldSize: number;
-  /** A field that may be repeated and has larger values. */
-  readonly large?: { readonly name: string; readonly count: number; readonly fieldSize: number };
+  /** A field that may be repeated and has larger values: texts, or files. */
+  readonly large?: {
+    readonly name: string;
+    readonly count: number;
+    readonly fieldSize: number;
+    readonly isFile?: boolean;
+  };
   /** Allowed names of text fields. */
   readonly names: { readonly valid: RegExp; readonly rule: string };
 }
@@ -161,8 +166,9 @@ function openContract(name: string, limits: Pick<Contract, 'json' | 'form' | 'na
 export const nativeContract = openContract('openapi.json', {
   json: { structure: { tokens: 20_000, depth: 32 } },
   form: {
-    fields: 16,
+    fields: 32,
     fieldSize: 4096,
+    large: { name: 'known_speaker_references', count: 4, fieldSize: 1_000_000, isFile: true },
     names: { valid: /^[^[\]]+$/, rule: 'must have a plain field name, without brackets' },
   },
   namesAllViolations: true,

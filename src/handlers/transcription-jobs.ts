@@ -6,6 +6,7 @@ import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, requireTranscription } from '../transcription/run.ts';
 import { currentReader } from '../jobs/store.ts';
 import { requireFileFit, requireFinder } from '../transcription/speakers/find.ts';
+import { decodeKnown } from '../transcription/speakers/known.ts';
 import type { Services } from './dependencies.ts';
 
 /** Checks before the upload whether a job can be accepted. */
@@ -17,11 +18,14 @@ export async function requireJobs(services: Services): Promise<void> {
 export const createTranscriptionJob: Handler<'createTranscriptionJob', Services> = async (request, services) => {
   const { id: requestId, body, headers, signal } = request;
   const { jobs, linkTo } = services;
-  const { file, model: named, ...fields } = body;
-  const { model, call } = chooseTranscriptionModel(services, named, fromApi(fields));
+  const { file, model: named, ...asked } = body;
+  const { model, call } = chooseTranscriptionModel(services, named, fromApi(asked));
   if (call.diarize) await requireFileFit(requireFinder(model), file, signal);
+  const known = await decodeKnown(call.knownSpeakers ?? [], file.path, { decode: services.decode, signal });
+  const { known_speaker_names: _names, known_speaker_references: _references, ...others } = asked;
+  const fields = { ...others, ...(call.diarize && { diarize: 'true' as const }) };
   const pace = services.sandbox ? preferenceOf(headers.Prefer, 'pace') : undefined;
-  const { id } = await jobs.accept(file, { requestId, model: model.id, fields }, signal, pace);
+  const { id } = await jobs.accept(file, { requestId, model: model.id, fields, known }, signal, pace);
   return answer({
     status: 202,
     mediaType: 'application/json',

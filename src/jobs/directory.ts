@@ -23,9 +23,10 @@ export const inRecordings = (id = ''): string => join(recordingsName, id);
 /** Returns the path of the recording in a job's folder. The form reader chooses the file name. */
 export const recordingIn = (folder: string): string => join(folder, 'upload');
 
-/** Flushes the recording and its directories to disk. */
-export async function flushRecording(folder: string): Promise<void> {
-  for (const path of [recordingIn(folder), folder, dirname(folder), dirname(dirname(folder))]) {
+/** Flushes the files of a job and their directories to disk. */
+export async function flushFiles(folder: string): Promise<void> {
+  const files = (await readdir(folder)).map((name) => join(folder, name));
+  for (const path of [...files, folder, dirname(folder), dirname(dirname(folder))]) {
     await using file = await open(path);
     await file.sync();
   }
@@ -111,6 +112,11 @@ export async function removeFiles(path: string, log: Logger): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
     log.error({ err: error, path }, 'the files of a job could not be removed');
   });
+}
+
+/** Removes the files in a job's folder. Never rejects. */
+export async function emptyFolder(folder: string, log: Logger): Promise<void> {
+  for (const name of await readdir(folder).catch(orNothing)) await removeFiles(join(folder, name), log);
 }
 
 export interface JobsInspection {

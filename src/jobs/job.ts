@@ -1,9 +1,11 @@
 /** A job: its current state and the view that callers receive. */
+import { dirname, join } from 'node:path';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
 import type { Schemas } from '../contract/operations.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
 import { fromApi } from '../transcription/parameters.ts';
+import type { KnownVoice } from '../transcription/speakers/find.ts';
 import { labeled } from '../transcription/speakers/label.ts';
 import {
   turnsOf,
@@ -55,6 +57,13 @@ export class Job {
 
   get record(): JobRecord {
     return this.#record;
+  }
+
+  /** The voices of known speakers. Their recordings exist until the job is over. */
+  get known(): readonly KnownVoice[] {
+    const { known = [] } = this.#record;
+    const pathOf = (file: string) => join(dirname(this.recording), file);
+    return known.map(({ name, file, endMs }) => ({ name, sound: { wavPath: pathOf(file), startMs: 0, endMs } }));
   }
 
   get isOver(): boolean {
@@ -151,7 +160,7 @@ function toResult({ fields, model }: JobRecord, transcript: SpokenTranscript): S
 
 /** Returns the whole transcript, with the speakers if the job asks for them. */
 function spokenOf(
-  { fields, durationMs, spans }: JobRecord,
+  { fields, durationMs, spans, names }: JobRecord,
   parts: readonly Part[],
 ): SpokenTranscript & { readonly segments: readonly SpokenText[] } {
   const { channels } = fromApi(fields);
@@ -163,8 +172,10 @@ function spokenOf(
     segments,
     words: parts.flatMap(({ words }) => words),
   };
-  if (spans)
-    return labeled(transcript, { spans: spans.map(([startMs, endMs, speaker]) => ({ startMs, endMs, speaker })) });
+  if (spans) {
+    const found = spans.map(([startMs, endMs, speaker]) => ({ startMs, endMs, speaker }));
+    return labeled(transcript, { spans: found, names: new Map(names) });
+  }
   return channels ? { ...transcript, turns: turnsOf(segments) } : transcript;
 }
 

@@ -9,6 +9,7 @@ import { JobDatabase, UnreadableError } from './database.ts';
 import {
   renameMisplacedFiles,
   databaseNames,
+  emptyFolder,
   foreignNames,
   inRecordings,
   isJobId,
@@ -16,7 +17,6 @@ import {
   makePrivate,
   openSetAside,
   recordedIds,
-  recordingIn,
   removeFiles,
   requireAccess,
   setAside,
@@ -73,7 +73,7 @@ interface JobFiles {
 }
 
 /**
- * Sets unreadable jobs aside, and removes leftovers of a crash: recordings of uploads that were not accepted, and of
+ * Sets unreadable jobs aside, and removes leftovers of a crash: files of uploads that were not accepted, and of
  * jobs that are over. Returns the foreign paths.
  */
 async function tidyUp({ database, left }: Opened, { directory, isUploading, log }: JobFiles): Promise<string[]> {
@@ -86,7 +86,7 @@ async function tidyUp({ database, left }: Opened, { directory, isUploading, log 
   const isOver = new Map(database.jobs.map(({ record }) => [record.id, record.endedAt !== null]));
   for (const id of (await jobIds(directory)).filter((each) => !foreign.includes(inRecordings(each)))) {
     const folder = join(directory, inRecordings(id));
-    if (isOver.get(id)) await removeFiles(recordingIn(folder), log);
+    if (isOver.get(id)) await emptyFolder(folder, log);
     else if (!isOver.has(id) && !isUploading(id)) await removeFiles(folder, log);
   }
   return foreign;

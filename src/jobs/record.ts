@@ -1,6 +1,8 @@
 /** The rows of the database: the record of a job, and the transcribed parts of its recording. */
 import type { Container } from '../../engines/contract/index.ts';
+import { bytesOf } from '../../lib/wav.ts';
 import type { Schemas } from '../contract/operations.ts';
+import type { KnownVoice } from '../transcription/speakers/find.ts';
 import type { SpokenText } from '../transcription/speakers/spoken.ts';
 import type { ApiFields } from '../transcription/parameters.ts';
 
@@ -25,10 +27,14 @@ export interface JobRecord {
   readonly status: JobStatus;
   /** Null until the recording has been decoded. */
   readonly durationMs: number | null;
+  /** Speakers with a name: the file of the decoded reference in the job's folder, and its length. */
+  readonly known?: readonly { readonly name: string; readonly file: string; readonly endMs: number }[];
   /** Completed steps of the search for speakers, of `searchSteps`. Each is an event, so the number is kept. */
   readonly searched?: number;
   /** Who speaks when, once this has been found: start and end in milliseconds, and the index of the speaker. */
   readonly spans?: readonly (readonly [number, number, number])[];
+  /** The speakers that are known, by index. */
+  readonly names?: readonly (readonly [number, string])[];
   /** Milliseconds since 1970; null until the job is over. */
   readonly endedAt: number | null;
   readonly problem: Schemas['Problem'] | null;
@@ -37,8 +43,16 @@ export interface JobRecord {
 /** Steps of the search for speakers: at most 10 s each for a recording of an hour. */
 export const searchSteps = 50;
 
-/** Fields that the request sets. */
-export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'fields'>;
+/** What the request sets. */
+export interface NewJob extends Pick<JobRecord, 'requestId' | 'model' | 'fields'> {
+  /** Their recordings are in the folder of the upload. */
+  readonly known: readonly KnownVoice[];
+}
+
+/** Size of the files that exist until the job is over. */
+export function filesBytes({ bytes, known = [] }: Pick<JobRecord, 'bytes' | 'known'>): number {
+  return known.reduce((sum, { file, endMs }) => sum + bytesOf({ wavPath: file, startMs: 0, endMs }), bytes);
+}
 
 /** A transcribed part. Its times are relative to the whole recording. */
 export interface Part {

@@ -27,7 +27,8 @@ export function failedByDamage(record: JobRecord): JobRecord {
 
 function isRecord(record: JsonObject): boolean {
   const { requestId, caller, key, model, fields, container } = record;
-  const { bytes, createdAt, status, durationMs, endedAt, problem, searched = 0, spans = [] } = record;
+  const { bytes, createdAt, status, durationMs, endedAt, problem } = record;
+  const { known = [], searched = 0, spans = [], names = [] } = record;
   return (
     [requestId, caller, model].every(isText) &&
     orNull(isText)(key) &&
@@ -41,9 +42,17 @@ function isRecord(record: JsonObject): boolean {
     isCount(bytes, maxBytes) &&
     orNull(isMs)(durationMs) &&
     isCount(searched, searchSteps) &&
-    isArrayOf(spans, isSpan)
+    isArrayOf(known, isKnown) &&
+    isArrayOf(spans, isSpan) &&
+    isArrayOf(names, isNamed)
   );
 }
+
+/** The file must be one of the job's folder. */
+const isKnown = (value: unknown): value is JsonObject =>
+  isObject(value) && isText(value.name) && /^[\w-]+\.decoded\.wav$/.test(String(value.file)) && isMs(value.endMs);
+const isNamed = (value: unknown): value is readonly [number, string] =>
+  Array.isArray(value) && value.length === 2 && isMs(value[0]) && isText(value[1]);
 
 const isSpan = (value: unknown): value is readonly number[] => isArrayOf(value, isMs) && value.length === 3;
 

@@ -11,11 +11,11 @@ import { ProblemError } from '../contract/problems.ts';
 import { currentCaller, currentKey } from '../request-scope.ts';
 import type { DiskBudget, SharedAccount } from '../system/disk-budget.ts';
 import type { JobDatabase } from './database.ts';
-import { flushRecording, inRecordings, obstacleOf, recordingIn, removeFiles } from './directory.ts';
+import { emptyFolder, flushFiles, inRecordings, obstacleOf, recordingIn, removeFiles } from './directory.ts';
 import { followJob, notFound, type Following, type TranscriptionEvent } from './events.ts';
 import { Job, type JobView } from './job.ts';
 import { openJobDatabase, type OpenedJobs } from './open-database.ts';
-import type { JobRecord, JobStatus, NewJob } from './record.ts';
+import { filesBytes, type JobRecord, type JobStatus, type NewJob } from './record.ts';
 
 export interface JobStoreOptions {
   /** DATA_DIR/jobs. */
@@ -200,12 +200,12 @@ export class JobStore implements AsyncDisposable {
    */
   async accept(
     { path, bytes, container }: Recording,
-    request: NewJob,
+    { known, ...request }: NewJob,
     signal: AbortSignal,
     pace?: number,
   ): Promise<Job> {
     const folder = dirname(path);
-    await flushRecording(folder);
+    await flushFiles(folder);
     const database = await this.#requireDatabase();
     signal.throwIfAborted(); // the recording is removed when the request ends
     const upload = this.#uploads.get(folder);
@@ -214,10 +214,13 @@ export class JobStore implements AsyncDisposable {
     const record: JobRecord = {
       ...{ id: basename(folder), caller, key: currentReader(), ...request, container, bytes, createdAt: Date.now() },
       ...{ status: 'queued', durationMs: null, endedAt: null, problem: null },
+      known: known.map(({ name, sound }) => ({ name, file: basename(sound.wavPath), endMs: sound.endMs })),
     };
+    const taken = account.bytes - recordBytes;
+    if (taken < filesBytes(record)) account.take(filesBytes(record) - taken);
     database.insert(record);
     this.#uploads.delete(folder);
-    account.release(account.bytes - recordBytes - bytes); // the bytes reserved for the form itself
+    account.release(account.bytes - recordBytes - filesBytes(record)); // the bytes reserved for the form itself
     const entry = this.#add(record, database, account);
     entry.job.pace = pace;
     onAbort(signal, () => this.#removeAfter(0, entry));
@@ -312,8 +315,8 @@ export class JobStore implements AsyncDisposable {
   #load({ database, foreign }: OpenedJobs): void {
     const { disk, log } = this.#options;
     for (const { record, bytes } of database.jobs) {
-      const ofRecording = record.endedAt === null ? record.bytes : 0;
-      const account = disk.open({ holder, existing: recordBytes + bytes + ofRecording });
+      const ofFiles = record.endedAt === null ? filesBytes(record) : 0;
+      const account = disk.open({ holder, existing: recordBytes + bytes + ofFiles });
       const entry = this.#add(record, database, account);
       if (entry.job.isOver) this.#expireLater(entry);
     }
@@ -392,7 +395,8 @@ export class JobStore implements AsyncDisposable {
   #finish(entry: StoredJob, problem: JobRecord['problem']): void {
     const { job, account } = entry;
     job.update({ status: problem ? 'failed' : 'completed', problem, endedAt: Date.now() });
-    this.#track(removeFiles(job.recording, this.#options.log).then(() => account.release(job.record.bytes)));
+    const emptied = emptyFolder(this.#folderOf(job.id), this.#options.log);
+    this.#track(emptied.then(() => account.release(filesBytes(job.record))));
     this.#expireLater(entry);
   }
 

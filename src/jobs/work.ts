@@ -85,11 +85,11 @@ async function storeSpeakers(work: Work, sound: DecodedRecording, step: Retrying
     await work.requireBudget();
     const { model, call } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
     const onProgress = (fraction: number) => storeSearch(work, Math.floor(fraction * searchSteps));
-    return findSpeakers(requireFinder(model), sound, { ...call, signal, onProgress });
+    return findSpeakers(requireFinder(model), sound, { ...call, known: job.known, signal, onProgress });
   };
   const found = await step(find, 'engine-timeout');
   const spans = found.spans.map(({ startMs, endMs, speaker }) => [startMs, endMs, speaker] as const);
-  await step(() => job.update({ spans, searched: searchSteps }));
+  await step(() => job.update({ spans, names: [...found.names], searched: searchSteps }));
 }
 
 /** If the disk is full, the next step is stored with this one. A repeated search begins with steps that are stored. */

@@ -55,8 +55,6 @@ export const fieldTable = {
     timestamp_granularities: ['refused without word', '`word`.'],
     max_line_width: 'refused without word',
     max_line_count: 'refused without word',
-    known_speaker_names: 'refused without diarize',
-    known_speaker_references: 'refused without diarize',
   },
   createTranslation: {
     ...recording,

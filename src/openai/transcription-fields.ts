@@ -1,10 +1,10 @@
 /** Reads the form fields that accompany a recording. */
-import { timestampKinds, type Feature, type KnownSpeaker, type TimestampKind } from '../../engines/contract/index.ts';
+import { timestampKinds, type Feature, type TimestampKind } from '../../engines/contract/index.ts';
 import { FormReader, isFalse } from '../contract/form-reader.ts';
 import type { FormFields } from '../contract/operations.ts';
 import { invalid } from '../contract/problems.ts';
 import type { CueShape } from '../transcription/cues.ts';
-import { fromForm, type TranscriptionParameters } from '../transcription/parameters.ts';
+import { arePaired, fromForm, type TranscriptionParameters } from '../transcription/parameters.ts';
 import { unsupportedParameter } from './errors.ts';
 import { fieldsWith } from './field-table.ts';
 
@@ -59,9 +59,12 @@ export function readTranscriptionFields(
   if (complete && stream && !streamable.has(format)) {
     throw invalid('body', '/stream', `is not possible with the response_format ${format}`);
   }
-  const knownSpeakers = readKnownSpeakers(form, { complete });
-  if (complete && knownSpeakers.length > 0 && format !== 'diarized_json') {
+  const asked = fromForm(form);
+  if (complete && asked.knownSpeakers && format !== 'diarized_json') {
     throw invalid('body', '/known_speaker_names', 'needs the response_format diarized_json');
+  }
+  if (complete && !arePaired(asked.knownSpeakers)) {
+    throw invalid('body', '/known_speaker_references', 'must be one for each of known_speaker_names');
   }
   for (const name of hintNames) if (form.has(name)) form.ignored.add(name);
   const timestamps =
@@ -70,9 +73,9 @@ export function readTranscriptionFields(
     task: 'transcribe',
     model: form.last('model'),
     parameters: {
-      ...fromForm(form),
+      ...asked,
       ...(timestamps.length > 0 && { timestamps }),
-      ...(format === 'diarized_json' && { diarize: true, ...(knownSpeakers.length > 0 && { knownSpeakers }) }),
+      ...(format === 'diarized_json' && { diarize: true }),
     },
     required: {
       ...(isSubtitles && { segment: '/response_format' }),
@@ -125,22 +128,4 @@ function readGranularities(values: readonly string[]): readonly TimestampKind[] 
   const kinds = timestampKinds.filter((kind) => values.includes(kind));
   if (kinds.length === new Set(values).size) return kinds;
   throw invalid('body', '/timestamp_granularities', `must be ${timestampKinds.join(', ')} or both`);
-}
-
-const maxSpeakers = 4;
-const maxSpeakerName = 64;
-
-/** Rules that involve both fields are checked only if the form is `complete`. */
-function readKnownSpeakers(form: FormReader, { complete }: { complete: boolean }): readonly KnownSpeaker[] {
-  const names = form.all('known_speaker_names');
-  const references = form.all('known_speaker_references');
-  if (names.length > maxSpeakers || names.some((name) => Array.from(name).length > maxSpeakerName)) {
-    const rule = `must be at most ${maxSpeakers} names of at most ${maxSpeakerName} characters`;
-    throw invalid('body', '/known_speaker_names', rule);
-  }
-  if (references.some((reference) => !/^data:[^,]{0,100},./.test(reference)))
-    throw invalid('body', '/known_speaker_references', 'must be data URLs');
-  if (complete && names.length !== references.length)
-    throw invalid('body', '/known_speaker_references', 'must be one for each of known_speaker_names');
-  return names.map((name, index) => ({ name, reference: references[index] ?? '' }));
 }

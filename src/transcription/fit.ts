@@ -4,7 +4,7 @@ import { promptWithKeywords } from '../../lib/text.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
-import { collectParameters, type ParameterName, type TranscriptionParameters } from './parameters.ts';
+import { arePaired, collectParameters, type ParameterName, type TranscriptionParameters } from './parameters.ts';
 
 export interface Fitted {
   /** The parameters that the engine receives. */
@@ -41,11 +41,19 @@ export function fit(
   return { call: { ...call, prompt: promptWithKeywords(call.prompt, keywords) }, ignored };
 }
 
-/** Throws `parameter-not-supported` if the numbers of speakers contradict each other or the model accepts none. */
+/**
+ * Throws `parameter-not-supported` if a known speaker lacks a name or a reference, or if the numbers of speakers contradict
+ * each other or the model accepts none.
+ */
 export function requireSpeakers(
   model: ServedModel<'transcription'>,
-  { minSpeakers, maxSpeakers }: TranscriptionParameters,
+  { minSpeakers, maxSpeakers, knownSpeakers }: TranscriptionParameters,
 ): void {
+  if (!arePaired(knownSpeakers)) {
+    const detail = 'known_speaker_names and known_speaker_references are not equally many.';
+    const blame = inBody('/known_speaker_references', 'must be one for each of known_speaker_names');
+    throw new ProblemError('parameter-not-supported', detail, blame);
+  }
   if (minSpeakers === undefined && maxSpeakers === undefined) return;
   const refuse = (detail: string, rule: string) =>
     new ProblemError('parameter-not-supported', detail, inBody(minSpeakers ? '/min_speakers' : '/max_speakers', rule));

@@ -3,10 +3,10 @@
  * engine's call and for each parameter that the service itself handles. The APIs use it to read their fields, `fit`
  * applies it to a model, and the conformance kit and the docs list it.
  */
-import type { Feature, TimestampKind, TranscriptionCall } from '../../engines/contract/index.ts';
+import type { Feature, KnownSpeaker, TimestampKind, TranscriptionCall } from '../../engines/contract/index.ts';
 import { toLanguage } from '../../lib/languages.ts';
-import type { FormReader } from '../contract/form-reader.ts';
-import type { Schemas } from '../contract/operations.ts';
+import { FormReader } from '../contract/form-reader.ts';
+import type { FormFields, Schemas } from '../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../contract/problems.ts';
 
 /** The parameters that the engine receives. */
@@ -23,7 +23,7 @@ interface SpeakerParameters {
 
 export type TranscriptionParameters = EngineParameters & SpeakerParameters;
 export type ParameterName = keyof TranscriptionParameters;
-/** The text fields of a form under /api/v1. */
+/** The fields of a form under /api/v1. Small files are data URLs. */
 export type ApiFields = Omit<Schemas['TranscriptionRequest'], 'file' | 'model'>;
 
 export interface Parameter<Value> {
@@ -38,9 +38,9 @@ export interface Parameter<Value> {
   fit?(value: Value, has: (feature: Feature) => boolean, asked: TranscriptionParameters): Value | null | undefined;
   /**
    * Field under /api/v1, which rejects the request if the model lacks the features. Invalid text counts as absent,
-   * because contract validation rejects it.
+   * because contract validation rejects it; absent text is "".
    */
-  readonly api?: { readonly field: keyof ApiFields; read(text: string): Value | undefined };
+  readonly api?: { readonly field: keyof ApiFields; read(text: string, form: FormReader): Value | undefined };
   /**
    * Field of a form under /v1; absent if another field such as `response_format` decides. Without the features, the
    * field is listed as ignored, or rejected if `isRefused`.
@@ -88,7 +88,14 @@ const table: Parameters = {
   },
   minSpeakers: { features: ['diarize'], api: { field: 'min_speakers', read: readCount } },
   maxSpeakers: { features: ['diarize'], api: { field: 'max_speakers', read: readCount } },
-  knownSpeakers: { features: ['diarize'] },
+  knownSpeakers: {
+    features: ['diarize'],
+    api: { field: 'known_speaker_names', read: (_text, form) => readKnownSpeakers(form) },
+    openai: {
+      ...{ field: 'known_speaker_names', alias: 'known_speaker_references' },
+      ...{ isRefused: true, read: readKnownSpeakers },
+    },
+  },
   prompt: {
     features: ['prompt'],
     openai: { field: 'prompt', read: (form) => form.last('prompt') },
@@ -146,15 +153,16 @@ export function collectParameters(
 const isNothing = (value: unknown): boolean =>
   value == null || value === '' || Number.isNaN(value) || (Array.isArray(value) && value.length === 0);
 
-/** Reads the fields under /api/v1, even before they have been validated. */
+/** Reads the fields under /api/v1, even before they have been validated. Throws for known speakers that are invalid. */
 export function fromApi(fields: { readonly [Field in keyof ApiFields]?: unknown }): TranscriptionParameters {
-  const { diarize, minSpeakers, maxSpeakers, ...asked } = collectParameters(({ api }) => {
+  const form = new FormReader(fields as FormFields);
+  const { diarize, minSpeakers, maxSpeakers, knownSpeakers, ...asked } = collectParameters(({ api }) => {
     const text = api && fields[api.field];
-    return typeof text === 'string' ? api?.read(text) : undefined;
+    return api?.read(typeof text === 'string' ? text : '', form);
   });
   if (asked.channels) return asked; // each channel is a speaker
-  const numbers = { ...(minSpeakers && { minSpeakers }), ...(maxSpeakers && { maxSpeakers }) };
-  return { ...asked, ...((diarize ?? minSpeakers ?? maxSpeakers) && { diarize: true, ...numbers }) };
+  const speakers = Object.entries({ minSpeakers, maxSpeakers, knownSpeakers }).filter(([, value]) => value);
+  return { ...asked, ...((diarize ?? speakers.length > 0) && { diarize: true, ...Object.fromEntries(speakers) }) };
 }
 
 /** Reads a form under /v1. Throws for invalid values. */
@@ -235,6 +243,31 @@ const knownOf = (codes: readonly (string | null)[]) => [...new Set(codes.filter(
 function readCount(text: string): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : undefined;
 }
+
+const maxSpeakers = 4;
+/** As in the contract. A name is in lines of text and of subtitles. */
+// eslint-disable-next-line no-control-regex -- they are excluded
+const speakerName = /^[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f\u2028\u2029]{0,63}$/u;
+
+/** While fields are missing, so may be names or references: they are "". */
+function readKnownSpeakers(form: FormReader): readonly KnownSpeaker[] {
+  const names = form.all('known_speaker_names');
+  const references = form.all('known_speaker_references');
+  if (names.length > maxSpeakers || !names.every((name) => speakerName.test(name))) {
+    const rule = `must be at most ${maxSpeakers} names of at most 64 characters, without control characters`;
+    throw invalid('body', '/known_speaker_names', rule);
+  }
+  if (references.some((reference) => !/^data:[^,]{0,100},./.test(reference)))
+    throw invalid('body', '/known_speaker_references', 'must be recordings; under /v1, as data URLs');
+  return Array.from({ length: Math.max(names.length, references.length) }, (_, index) => ({
+    name: names[index] ?? '',
+    reference: references[index] ?? '',
+  }));
+}
+
+/** Whether each known speaker has a name and a reference. */
+export const arePaired = (known: readonly KnownSpeaker[] = []): boolean =>
+  known.every(({ name, reference }) => name !== '' && reference !== '');
 
 function readTemperature(form: FormReader): number | undefined {
   const value = form.last('temperature');

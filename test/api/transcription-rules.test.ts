@@ -246,16 +246,16 @@ describe('other fields', () => {
     expect(({} as { x?: unknown }).x).toBeUndefined();
   });
 
-  it('may be sixteen in all', async () => {
-    const fields = Array.from({ length: 16 }, (_, i) => field(`field-${i}`, 'x'));
+  it('may be thirty-two in all', async () => {
+    const fields = Array.from({ length: 32 }, (_, i) => field(`field-${i}`, 'x'));
     expect(handed(await sendForm(recording, ...fields))).toMatchObject({ model: 'first' });
-    const answer = await sendForm(recording, ...fields, field('seventeenth', 'x'));
-    expectProblem(answer, 'invalid-request', '', 'must not have more than 16 fields besides the recording');
+    const answer = await sendForm(recording, ...fields, field('thirty-third', 'x'));
+    expectProblem(answer, 'invalid-request', '', 'must not have more than 32 fields besides the recording');
   });
 
   it('are limited in number', async () => {
     const flood = Array.from({ length: 50_000 }, (_, i) => field(`field-${i}`, ''));
-    expectProblem(await sendForm(...flood, recording), 'invalid-request', '', 'must not have more than 16 fields');
+    expectProblem(await sendForm(...flood, recording), 'invalid-request', '', 'must not have more than 32 fields');
   });
 
   it('are limited in length', async () => {

@@ -1,8 +1,10 @@
 /** Jobs that ask who spoke: the whole recording is searched once, whatever happens to the service. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hookSearch, withFinder } from '../support/speaker-finder.ts';
+import { hookSearch, referenceOf, soundOf, voices, withFinder } from '../support/speaker-finder.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { create, end, eventsOf, read, readEvents, type SentEvent } from './support/jobs.ts';
+import { create, end, eventsOf, formOf, read, readEvents, type SentEvent } from './support/jobs.ts';
 import { holdPart, start } from './support/restart.ts';
 import { speechOf, textOf } from './support/speech.ts';
 
@@ -69,6 +71,48 @@ test('progress moves while the speakers are searched, and after a restart it nei
   expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   expect(progress.at(-1)).toBe(10_000);
 });
+
+test('known speakers survive a restart, and nothing of them is on the disk when the job is over', async () => {
+  const dataDir = await temporaryDirectory();
+  const reached = Promise.withResolvers<undefined>();
+  let id: string;
+  {
+    using _held = hookSearch(({ signal }) => {
+      reached.resolve(undefined);
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    });
+    await using service = await start(dataDir, withFinder);
+    const form = formOf(speechOf(20), { model: 'words' });
+    for (const [name, voice] of [
+      ['Ada', 'second'],
+      ['Bob', 'stranger'],
+    ] as const) {
+      form.append('known_speaker_names', name);
+      form.append('known_speaker_references', new File([referenceOf(voice)], 'voice.wav'));
+    }
+    const answer = await service.api('/transcriptions', { method: 'POST', body: form });
+    ({ id } = (await answer.json()) as { id: string });
+    await reached.promise;
+    expect(await soundsIn(dataDir, ...Object.values(voices))).toEqual([voices.second, voices.stranger]);
+    expect(await readdir(join(dataDir, 'jobs/recordings', id))).toHaveLength(3);
+  }
+  await using service = await start(dataDir, withFinder);
+  const { result } = await end(service, id);
+  expect(result?.speakers?.map(({ speaker }) => speaker)).toEqual(['A', 'Ada']);
+  await expect.poll(() => readdir(join(dataDir, 'jobs/recordings', id))).toEqual([]);
+  expect(await soundsIn(dataDir, ...Object.values(voices))).toEqual([]);
+});
+
+/** Which of these levels last for some samples in a file below the directory. */
+async function soundsIn(directory: string, ...levels: readonly number[]): Promise<number[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const contents = await Promise.all(files.map((path) => readFile(path)));
+  return levels.filter((level) => {
+    const sound = Buffer.from(soundOf(level, 50).buffer);
+    return contents.some((bytes) => bytes.includes(sound) || bytes.includes(sound.toString('base64', 0, 48)));
+  });
+}
 
 test('a job has the speaker of each word if the model has no segments', async () => {
   await using service = await start(await temporaryDirectory(), withFinder);

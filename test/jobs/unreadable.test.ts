@@ -30,12 +30,17 @@ describe('a record', () => {
       'has failed with an invalid problem',
       `json_set(record, '$.status', 'failed', '$.endedAt', 0, '$.problem', json('{}'))`,
     ],
+    ['has half of a span', `json_set(record, '$.spans', json('[[0, 1]]'))`],
+    [
+      'has a reference elsewhere',
+      `json_set(record, '$.known', json('[{"name":"Ada","file":"../x.decoded.wav","endMs":1}]'))`,
+    ],
   ] as const;
 
   // A caller has eight jobs at most.
   test.each([
-    ['the first half', records.slice(0, 6)],
-    ['the others', records.slice(6)],
+    ['the first half', records.slice(0, 7)],
+    ['the others', records.slice(7)],
   ])('that cannot be read costs its job, which is set aside: %s', async (_which, broken) => {
     const dataDir = await temporaryDirectory();
     const { good, others } = await brokenOff(dataDir, broken.length);

@@ -19,8 +19,12 @@ export function hookSearch(search: Search): Disposable {
 /** Levels of the first and the second speaker, and of a stranger. */
 export const voices = { first: 2_345, second: 3_456, stranger: 4_567 } as const;
 
+/** Samples that alternate between the level and its opposite. */
+export const soundOf = (level: number, samples: number): Int16Array<ArrayBuffer> =>
+  Int16Array.from({ length: samples }, (_, i) => (i % 2 === 0 ? level : -level));
+
 export function referenceOf(voice: keyof typeof voices, seconds = 2): Uint8Array<ArrayBuffer> {
-  const samples = new Int16Array(seconds * sampleRate).fill(voices[voice]);
+  const samples = soundOf(voices[voice], seconds * sampleRate);
   return new Uint8Array(Buffer.concat([wavHeader(samples.byteLength), new Uint8Array(samples.buffer)]));
 }
 

@@ -21,16 +21,16 @@ export interface DecoderOptions {
 }
 
 export type Decoder = (
-  recording: Recording & Pick<DecodeRequest, 'channel'>,
+  recording: Recording & Partial<Pick<DecodeRequest, 'channel' | 'maxSeconds'>>,
   options: Parameters<EngineContext['decode']>[1],
 ) => Promise<DecodedRecording>;
 
 /**
- * Implements `decode` of an engine's context, optionally for one channel. Each call writes a new WAV file next to the
- * recording, and both are removed together; a slice is already decoded, so nothing is written.
+ * Implements `decode` of an engine's context, optionally for one channel or with a lower limit. Each call writes a new
+ * WAV file next to the recording, and both are removed together; a slice is already decoded, so nothing is written.
  */
-export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): Decoder {
-  return async ({ path, container, slice, channel }, { signal }) => {
+export function createDecoder({ ffmpeg, accountOf, ...limit }: DecoderOptions): Decoder {
+  return async ({ path, container, slice, channel, maxSeconds = limit.maxSeconds }, { signal }) => {
     if (slice) return { wavPath: path, ...slice, gaps: [] };
     const wavPath = join(dirname(path), `${randomUUID()}.decoded.wav`);
     const request = { path, container, wavPath, maxSeconds, channel };

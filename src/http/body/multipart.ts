@@ -16,6 +16,7 @@ import type { FormFields, Upload } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
 import type { RefusableBody, Reservation } from './body-budget.ts';
 import { type BodySource, declaredLength, receive } from './receive.ts';
+import { checkName, TextFields, type FieldRules } from './text-fields.ts';
 import { ignore } from '../../../lib/errors.ts';
 
 /** Maximum size of a recording: 25 MB inclusive, as in the contract. */
@@ -23,8 +24,6 @@ export const maxRecordingBytes = 26_214_400;
 
 /** Allowance for the multipart framing around the recording and for the other fields. */
 const frameBytes = ({ large }: FormBounds) => 65_536 + (large ? large.count * large.fieldSize : 0);
-
-const fieldNameSize = 100;
 
 export interface Form {
   readonly file: Recording;
@@ -41,10 +40,7 @@ export interface FormSource extends BodySource {
   readonly reserve: (body: RefusableBody) => Reservation;
 }
 
-export interface FormRules {
-  readonly bounds: FormBounds;
-  /** Names of the fields that the contract declares as arrays. */
-  readonly lists: readonly string[];
+export interface FormRules extends FieldRules {
   readonly beforeFile: BeforeFile;
   /** Appended to the error message for a file that is too large. */
   readonly hint?: string | undefined;
@@ -89,7 +85,8 @@ async function parse(req: IncomingMessage, { destination, signal, reserve, ...ru
   const parser = addAbortSignal(ending.signal, createParser(req, bounds, destination));
   const text = new TextFields(rules);
   const memory = reserve({ refuse: fail });
-  let storing: Promise<StoredFile | undefined> | undefined; // busboy emits at most one file
+  let storing: Promise<StoredFile | undefined> | undefined;
+  const collecting: Promise<void>[] = [];
   parser.on('field', (name, value, { valueTruncated }) => {
     try {
       text.add(name, value, valueTruncated);
@@ -98,9 +95,15 @@ async function parse(req: IncomingMessage, { destination, signal, reserve, ...ru
       fail(problem);
     }
   });
-  parser.on('file', (name, stream, { filename }) => {
-    stream.on('limit', () => fail(tooLarge(destination, rules)));
+  parser.on('file', (name, stream, { filename, mimeType }) => {
     stream.on('error', ignore); // the parser emits the same error
+    if (bounds.large?.isFile && name === bounds.large.name) {
+      const adding = addFile(text, { name, stream, filename, mimeType }).then(() => memory.grow(text.bytes));
+      adding.catch(fail);
+      return void collecting.push(adding);
+    }
+    if (storing) return fail(invalid('body', '/file', 'must be a single file'));
+    stream.on('limit', () => fail(tooLarge(destination, rules)));
     const admit = () => beforeFile(text.read());
     storing = store(
       { name, stream, filename },
@@ -110,12 +113,12 @@ async function parse(req: IncomingMessage, { destination, signal, reserve, ...ru
   });
   const tooMany = `must not have more than ${String(bounds.fields)} fields besides the recording`;
   for (const limit of ['fieldsLimit', 'partsLimit']) parser.on(limit, () => fail(invalid('body', '', tooMany)));
-  parser.on('filesLimit', () => fail(invalid('body', '/file', 'must be a single file')));
   const whole = finished(parser).catch(explain);
   const maxBytes = destination.maxBytes + frameBytes(bounds);
   feed(req, { parser, destination, maxBytes, hint: rules.hint, signal: ending.signal, fail });
   const stored = whole.then(async () => {
     const file = await storing;
+    await Promise.all(collecting);
     memory.settle(text.bytes);
     return { file, text };
   });
@@ -130,9 +133,8 @@ function createParser(
   // busboy reports a size limit when it is reached, not when it is exceeded, so add one.
   const limits = {
     fileSize: maxBytes + 1,
-    files: 1,
     fields,
-    parts: fields + 2,
+    parts: fields + 2 + (large?.count ?? 0),
     fieldSize: Math.max(fieldSize, large?.fieldSize ?? 0) + 1,
   };
   try {
@@ -193,6 +195,17 @@ interface StoredFile {
   readonly bytes: number;
 }
 
+/** Adds a small file to the text fields. Ignores the empty file input of a browser, which has no file name. */
+async function addFile(
+  text: TextFields,
+  { name = '', stream, filename, mimeType }: FilePart & { readonly mimeType: string },
+): Promise<void> {
+  if (filename === undefined || filename === '') return void stream.resume();
+  const file = text.openFile(name);
+  for await (const chunk of stream as AsyncIterable<Buffer>) file.add(chunk);
+  file.end(mimeType);
+}
+
 /** Returns undefined for the empty file input of a browser, which has no file name. */
 async function store(
   { name, stream, filename }: FilePart,
@@ -215,65 +228,6 @@ async function store(
     explain(error);
   });
   return { path, bytes: file.bytesWritten };
-}
-
-/**
- * The text fields of a form so far. Empty fields count as absent, because forms cannot omit fields as easily as JSON.
- */
-class TextFields {
-  readonly #rules: Pick<FormRules, 'bounds' | 'lists'>;
-  readonly #values = new Map<string, string | readonly string[]>();
-  #large = 0;
-  bytes = 0;
-
-  constructor(rules: Pick<FormRules, 'bounds' | 'lists'>) {
-    this.#rules = rules;
-  }
-
-  /** Throws for a field that is never valid. */
-  add(name: string | undefined, value: string | undefined, isTruncated: boolean): void {
-    const { names, large, ...bounds } = this.#rules.bounds;
-    checkName(name);
-    if (!names.valid.test(name)) throw invalid('body', pointerTo(name), names.rule);
-    if (name === 'file') throw invalid('body', '/file', 'must be a file, not a text field; a file part has a filename');
-    const isLarge = plainName(name) === large?.name;
-    const fieldSize = isLarge ? large.fieldSize : bounds.fieldSize;
-    if (isTruncated || Buffer.byteLength(value ?? '') > fieldSize)
-      throw invalid('body', pointerTo(name), `must not have more than ${String(fieldSize)} bytes`);
-    if (isLarge && (this.#large += 1) > large.count)
-      throw invalid('body', pointerTo(name), `must not have more than ${String(large.count)} values`);
-    if (value === undefined) throw invalid('body', pointerTo(name), 'must be text in UTF-8');
-    if (value !== '') this.#keep(name, value);
-  }
-
-  read(): FormFields {
-    return Object.fromEntries(this.#values); // creates own properties, even for the name `__proto__`
-  }
-
-  /** Fields that are repeated, have brackets or are declared as arrays in the contract become arrays. */
-  #keep(name: string, value: string): void {
-    const plain = plainName(name);
-    const before = this.#values.get(plain);
-    const isSingle = before === undefined && plain === name && !this.#rules.lists.includes(name);
-    this.#values.set(plain, isSingle ? value : [before ?? [], value].flat());
-    this.bytes += Buffer.byteLength(value);
-  }
-}
-
-/** Returns the field name without brackets. */
-function plainName(name: string): string {
-  return name.split('[')[0] ?? '';
-}
-
-function checkName(name: string | undefined): asserts name is string {
-  if (name === undefined || name === '') throw invalid('body', '', 'must have a name for each part');
-  if (name.length > fieldNameSize)
-    throw invalid('body', '', `must not have field names of more than ${String(fieldNameSize)} bytes`);
-}
-
-/** Returns the JSON Pointer of a field (RFC 6901). */
-function pointerTo(name: string): string {
-  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 async function sniffed({ path, bytes }: StoredFile): Promise<Recording> {

@@ -1,8 +1,8 @@
-/** Decodes the references of known speakers next to the recording; the directory is removed with the request. */
+/** Decodes the references of known speakers. */
 import { randomUUID } from 'node:crypto';
-import { open, writeFile } from 'node:fs/promises';
+import { open, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EngineError, type KnownSpeaker } from '../../../engines/contract/index.ts';
+import { EngineError, type Decoded, type KnownSpeaker } from '../../../engines/contract/index.ts';
 import { lengthOf, samplesOf } from '../../../lib/wav.ts';
 import type { Decoder } from '../../audio/decode/index.ts';
 import { silentPeak } from '../../audio/decode-request.ts';
@@ -10,34 +10,54 @@ import { mediaTypes, sniff } from '../../audio/sniff.ts';
 import { invalid, type ProblemError } from '../../contract/problems.ts';
 import type { KnownVoice } from './find.ts';
 
-const [minMs, maxMs] = [1_000, 30_000];
+const minMs = 1_000;
+const maxSeconds = 30;
 
-/** Throws `invalid-request` for a reference that is silent, or not a recording of 1 to 30 s. */
+interface Decoding {
+  readonly decode: Decoder;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Decodes the references next to the recording; they are removed together. Throws `invalid-request` for a reference that is
+ * silent, or not a recording of 1 to 30 s.
+ */
 export async function decodeKnown(
   speakers: readonly KnownSpeaker[],
   recordingPath: string,
-  { decode, signal }: { readonly decode: Decoder; readonly signal: AbortSignal },
+  decoding: Decoding,
 ): Promise<KnownVoice[]> {
   const known: KnownVoice[] = [];
   for (const { name, reference } of speakers) {
     const path = join(dirname(recordingPath), `${randomUUID()}.reference`);
-    const bytes = bytesOf(reference);
-    await writeFile(path, bytes, { mode: 0o600 });
-    await using file = await open(path);
-    const { container } = await sniff(file);
-    if (container === undefined) throw notRecording('must be recordings');
-    const recording = { path, container, bytes: bytes.length, mediaType: mediaTypes[container] };
-    const sound = await decode(recording, { signal }).catch((error: unknown) => {
-      const isBad = EngineError.is(error) && ['recording-undecodable', 'recording-too-long'].includes(error.code);
-      throw isBad ? notRecording('must be recordings that can be decoded') : error;
-    });
-    if (lengthOf(sound) < minMs || lengthOf(sound) > maxMs) throw notRecording('must have 1 to 30 seconds');
-    const samples = await samplesOf(sound);
-    if (samples.every((sample) => Math.abs(sample) <= silentPeak)) throw notRecording('must not be silent');
-    known.push({ name, sound });
+    try {
+      await writeFile(path, bytesOf(reference), { mode: 0o600 });
+      known.push({ name, sound: await decodeReference(path, decoding) });
+    } finally {
+      await rm(path, { force: true });
+    }
   }
   return known;
 }
+
+async function decodeReference(path: string, { decode, signal }: Decoding): Promise<Decoded> {
+  await using file = await open(path);
+  const { container } = await sniff(file);
+  if (container === undefined) throw notRecording('must be recordings');
+  const recording = { path, container, mediaType: mediaTypes[container], bytes: (await file.stat()).size };
+  const sound = await decode({ ...recording, maxSeconds }, { signal }).catch((error: unknown) => {
+    if (!EngineError.is(error)) throw error;
+    if (error.code === 'recording-too-long') throw notRecording(wrongLength);
+    throw error.code === 'recording-undecodable' ? notRecording('must be recordings that can be decoded') : error;
+  });
+  if (lengthOf(sound) < minMs) throw notRecording(wrongLength);
+  const samples = await samplesOf(sound);
+  const [first = 0] = samples; // samples of NaN are decoded to a constant, which is no sound
+  if (samples.every((sample) => Math.abs(sample - first) <= silentPeak)) throw notRecording('must not be silent');
+  return sound;
+}
+
+const wrongLength = 'must have 1 to 30 seconds';
 
 function bytesOf(dataUrl: string): Buffer {
   const at = dataUrl.indexOf(',');

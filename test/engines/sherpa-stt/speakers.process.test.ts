@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { create, end, formOf } from '../../jobs/support/jobs.ts';
 import { conversation, writeSpeakerModels, type Said, type SpeakerModelOptions } from '../../support/speaker-models.ts';
 import { sdkOf } from '../../openai/support/audio.ts';
+import { expectDiarized, expectStreamEvent } from '../../openai/support/diarized.ts';
 import { wav } from '../../support/tone-model.ts';
 import { processesWith } from '../../support/processes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -96,36 +97,49 @@ test('/v1 has diarized_json for local models, under the name of OpenAI', async (
   const { audio } = sdkOf(service);
   const expected = talk.map(({ speaker, words }) => ({ speaker: letters[speaker], text: words.join(' ') }));
   const whole: object = await audio.transcriptions.create(call);
+  expectDiarized(whole as TranscriptionDiarized);
   expect((whole as TranscriptionDiarized).segments).toMatchObject(expected);
   const events: TranscriptionStreamEvent[] = [];
   for await (const event of await audio.transcriptions.create({ ...call, stream: true })) events.push(event);
+  events.forEach(expectStreamEvent);
   expect(events.filter(({ type }) => type === 'transcript.text.segment')).toMatchObject(expected);
   expect(events.at(-1)?.type).toBe('transcript.text.done');
 });
 
 describe('known speakers', () => {
   const dataUrl = (samples: Int16Array) => `data:audio/wav;base64,${recordingOf(samples).toString('base64')}`;
-  const voice = (speaker: number) => dataUrl(conversation([{ speaker, words: ['golf', 'kilo', 'golf'] }]).samples);
+  const said = (speaker: number) => conversation([{ speaker, words: ['golf', 'kilo', 'golf'] }]).samples;
+  const voice = (speaker: number) => dataUrl(said(speaker));
 
-  async function ask({ url }: { readonly url: string }, known: Readonly<Record<string, string>>, said = talk) {
+  async function ask({ url }: { readonly url: string }, known: Readonly<Record<string, string>>) {
     const form = new FormData();
     for (const [name, reference] of Object.entries(known)) {
       form.append('known_speaker_names[]', name);
       form.append('known_speaker_references[]', reference);
     }
     form.set('response_format', 'diarized_json');
-    form.set('file', new File([new Uint8Array(recordingOf(conversation(said).samples))], 'talk.wav'));
+    form.set('file', new File([new Uint8Array(recordingOf(conversation(talk).samples))], 'talk.wav'));
     const answer = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
     return { status: answer.status, body: (await answer.json()) as TranscriptionDiarized };
   }
 
-  test('are named, and strangers are not, in 20 of 20 cases, and nothing of them is left', async () => {
+  /** The same at /api/v1: references are files. */
+  async function speakersOf({ url }: { readonly url: string }, known: ReadonlyMap<string, number>): Promise<string[]> {
+    const form = formOf(recordingOf(conversation(talk).samples), { diarize: 'true' });
+    for (const [name, speaker] of known) {
+      form.append('known_speaker_names', name);
+      form.append('known_speaker_references', new File([new Uint8Array(recordingOf(said(speaker)))], 'voice.wav'));
+    }
+    const answer = await fetch(`${url}/api/v1/transcribe`, { method: 'POST', body: form });
+    return ((await answer.json()) as Answer).turns.map(({ speaker }) => speaker);
+  }
+
+  test('are named, and strangers are not, in 20 of 20 cases at either API, and nothing of them is left', async () => {
     const { service } = await start();
     const people = ['Ada', 'Bob', '<b>Eve</b>', 'Stranger'];
     for (let subset = 0; subset < 20; subset += 1) {
       const isKnown = (speaker: number) => ((subset * 7) & (1 << speaker)) > 0 || subset === speaker;
-      const known = people.flatMap((name, speaker) => (isKnown(speaker) ? [[name, voice(speaker)] as const] : []));
-      const { body } = await ask(service, Object.fromEntries(known));
+      const known = people.flatMap((name, speaker) => (isKnown(speaker) ? [[name, speaker] as const] : []));
       const letters = ['A', 'B', 'C'];
       const labels = new Map<number, string>();
       for (const { speaker } of talk) {
@@ -134,7 +148,14 @@ describe('known speakers', () => {
           : letters[[...labels.keys()].filter((one) => !isKnown(one)).length]!;
         if (!labels.has(speaker)) labels.set(speaker, label);
       }
-      expect(body.segments.map(({ speaker }) => speaker)).toEqual(talk.map(({ speaker }) => labels.get(speaker)));
+      const expected = talk.map(({ speaker }) => labels.get(speaker));
+      if (subset % 2 === 0) {
+        expect(await speakersOf(service, new Map(known))).toEqual(expected);
+        continue;
+      }
+      const { body } = await ask(service, Object.fromEntries(known.map(([name, speaker]) => [name, voice(speaker)])));
+      expectDiarized(body);
+      expect(body.segments.map(({ speaker }) => speaker)).toEqual(expected);
     }
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
@@ -144,6 +165,7 @@ describe('known speakers', () => {
     ['cut in its header', `data:audio/wav;base64,${recordingOf(new Int16Array(0)).subarray(0, 30).toString('base64')}`],
     ['silent', dataUrl(new Int16Array(32_000))],
     ['too short', dataUrl(conversation([{ speaker: 0, words: ['golf'], pause: 0 }], 0).samples)],
+    ['of NaN', `data:audio/wav;base64,${floatWav(NaN).toString('base64')}`],
     [
       'too long',
       `data:audio/wav;base64,${wav(new Int16Array(31 * 8_000).fill(500), { rate: 8_000, channels: 1 }).toString('base64')}`,
@@ -154,6 +176,25 @@ describe('known speakers', () => {
     expect(body).toMatchObject({ error: { param: 'known_speaker_references' } });
     expect(status).toBe(400);
   });
+});
+
+/** 2 s of 32-bit floats. */
+function floatWav(value: number): Buffer {
+  const samples = Buffer.from(new Float32Array(32_000).fill(value).buffer);
+  const header = wav(new Int16Array(samples.length / 2), { rate: 16_000, channels: 1 }).subarray(0, 44);
+  header.writeUInt16LE(3, 20);
+  header.writeUInt32LE(64_000, 28);
+  header.writeUInt16LE(4, 32);
+  header.writeUInt16LE(32, 34);
+  return Buffer.concat([header, samples]);
+}
+
+test('samples that are no sound are no speaker', async () => {
+  const { transcribe } = await start();
+  for (const value of [NaN, Infinity, -Infinity, 1e30]) {
+    const { status, turns } = (await transcribe(floatWav(value), { diarize: 'true' })) as unknown as Answer;
+    expect({ status, turns }).toEqual({ status: 200, turns: [] });
+  }
 });
 
 test('silence has no turns', async () => {

@@ -1,1 +1,0 @@
-import"./chunk-UM7AKC3V.js";

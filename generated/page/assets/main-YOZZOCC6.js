@@ -1,0 +1,1 @@
+import"./chunk-CXWX7H45.js";
