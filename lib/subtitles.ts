@@ -1,4 +1,4 @@
-/** Formats the segments of a transcript as subtitles: SubRip and WebVTT. */
+/** Formats a transcript: its segments as SubRip or WebVTT, the turns of its speakers as lines. */
 
 interface Timed {
   readonly startMs: number;
@@ -27,6 +27,11 @@ export function toVtt(segments: Segments, durationMs?: number): string {
     name: (speaker) => `<v ${speaker.replaceAll('>', '&gt;')}>`,
   });
   return `WEBVTT\n\n${cues.map(({ start, end, text }) => `${start('.')} --> ${end('.')}\n${text}\n\n`).join('')}`;
+}
+
+/** Returns one line for each turn. */
+export function toLines(turns: readonly { readonly speaker: string; readonly text: string }[]): string {
+  return turns.map(({ speaker, text }) => `${toLine(speaker)}: ${text}\n`).join('');
 }
 
 interface Cue {

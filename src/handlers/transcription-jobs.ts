@@ -1,7 +1,7 @@
 import { ProblemError } from '../contract/problems.ts';
-import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
+import { answer, noBody, type Handler } from '../contract/operations.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
-import { toSrt, toVtt } from '../../lib/subtitles.ts';
+import { toLines, toSrt, toVtt } from '../../lib/subtitles.ts';
 import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, requireTranscription } from '../transcription/run.ts';
 import { currentReader } from '../jobs/store.ts';
@@ -89,10 +89,6 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
       return answer({ status: 200, mediaType: 'text/plain', body: turns ? toLines(turns) : text });
   }
 };
-
-/** Formats a transcript with one line per turn. */
-const toLines = (turns: readonly Schemas['SpeakerTurn'][]): string =>
-  turns.map(({ speaker, text }) => `${speaker}: ${text}\n`).join('');
 
 export const deleteTranscriptionJob: Handler<'deleteTranscriptionJob', Services> = async ({ path }, { jobs }) => {
   await jobs.remove(path.id, currentReader());

@@ -1,7 +1,7 @@
 /** SubRip and WebVTT as written, and as an independent parser reads them. */
 import { describe, expect, test } from 'vitest';
 import fc from '../support/fast-check.ts';
-import { toSrt, toVtt } from '../../lib/subtitles.ts';
+import { toLines, toSrt, toVtt } from '../../lib/subtitles.ts';
 import { readSubtitles } from '../support/subtitles.ts';
 
 const segment = (startMs: number, endMs: number, text: string) => ({ startMs, endMs, text });
@@ -119,6 +119,13 @@ describe('a cue', () => {
     const segments = [segment(0, 500, text), segment(500, 1000, 'said')];
     expect(toSrt(segments)).toBe('1\n00:00:00,500 --> 00:00:01,000\nsaid\n\n');
     expect(toVtt(segments)).toBe('WEBVTT\n\n00:00:00.500 --> 00:00:01.000\nsaid\n\n');
+  });
+
+  test('has the name of a speaker, which ends no tag and no cue', () => {
+    const segments = [{ ...segment(0, 1_000, 'Yes.'), speaker: 'A & <b>\n\nB --> C' }];
+    expect(toVtt(segments)).toContain('\n<v A &amp; &lt;b&gt; B -&gt; C>Yes.\n');
+    expect(toSrt(segments)).toContain('\nA & <b> B -> C: Yes.\n');
+    expect(toLines([{ speaker: 'A\nB', text: 'Yes.' }])).toBe('A B: Yes.\n');
   });
 
   test('shows markup as text in WebVTT; SubRip has no escape', () => {

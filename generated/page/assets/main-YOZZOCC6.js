@@ -1,1 +1,0 @@
-import"./chunk-CXWX7H45.js";
