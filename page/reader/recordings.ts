@@ -116,6 +116,7 @@ export async function openRecording(id: string): Promise<void> {
 }
 
 function show(id: string): void {
+  if (id === openedId.value) return;
   closeRecording();
   openedId.value = id;
 }

@@ -109,6 +109,8 @@ describe('a recording', () => {
     expect(textOf()).toBe('Good morning');
     await isKept(id, 'Good morning');
     expect(tab.library.entries.value).toMatchObject([{ kind: 'transcript', title: file.name }]);
+    await reader.openRecording(id); // it is open already
+    expect(textOf()).toBe('Good morning');
     reader.closeRecording();
     expect([reader.opened.value, reader.recordings.value]).toEqual([undefined, []]);
     await reader.openRecording(id);

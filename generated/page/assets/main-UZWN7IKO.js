@@ -1,0 +1,1 @@
+import"./chunk-2H2VABD3.js";
