@@ -1,6 +1,6 @@
 /** Entries and texts of the pickers. Pure. */
 import type { ModelEntry, SpeechModelEntry, TranscribeOptions } from '../src/client/index.ts';
-import type { Preferences } from './preference-storage.ts';
+import type { Preferences, SpeakerMode } from './preference-storage.ts';
 
 export interface Listing<E extends ModelEntry = ModelEntry> {
   readonly data: readonly E[];
@@ -71,6 +71,8 @@ function toSentence([engine, data]: readonly [engine: string, data: readonly str
 /** Fields of a request that has a recording. */
 export type RecordingFields = Pick<TranscribeOptions, 'model' | 'language' | 'task' | 'keywords'>;
 
+export type SpeakerFields = Pick<TranscribeOptions, 'channels' | 'diarize' | 'min_speakers' | 'max_speakers'>;
+
 /** Returns the fields without those that the model would reject. */
 export function recordingFieldsFor(
   entry: ModelEntry | undefined,
@@ -84,6 +86,27 @@ export function recordingFieldsFor(
     ...(translate && entry.supports.includes('translate') && { task: 'translate' }),
     ...(words.length > 0 && { keywords: words }),
   };
+}
+
+/** What a model must support to distinguish speakers. */
+const neededFor = { voice: 'diarize', channel: 'segment' } as const satisfies Record<SpeakerMode, string>;
+
+export const canDistinguish = ({ supports }: ModelEntry, mode: SpeakerMode): boolean =>
+  supports.includes(neededFor[mode]);
+
+/** A model that distinguishes speakers by itself accepts no number. One without times of words can only be such a model. */
+export const takesSpeakerCount = ({ supports }: ModelEntry): boolean => supports.includes('word');
+
+/** Returns the fields for a file, whose speakers the reader shows. */
+export function speakerFieldsFor(
+  entry: ModelEntry | undefined,
+  { speakers, speakerCount }: Pick<Preferences, 'speakers' | 'speakerCount'>,
+): SpeakerFields {
+  if (!entry || speakers === '' || !canDistinguish(entry, speakers)) return {};
+  if (speakers === 'channel') return { channels: 'separate' };
+  const count = String(speakerCount);
+  const isExact = speakerCount !== undefined && takesSpeakerCount(entry);
+  return { diarize: 'true', ...(isExact && { min_speakers: count, max_speakers: count }) };
 }
 
 /** The finest timestamps that the model supports. */

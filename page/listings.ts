@@ -6,7 +6,15 @@ import {
   type SpeechModelEntry,
   type TranscriptionAvailability,
 } from '../src/client/index.ts';
-import { choose, chooseVoice, isPreparing, recordingFieldsFor, timestampsFor, type Listing } from './choices.ts';
+import {
+  choose,
+  chooseVoice,
+  isPreparing,
+  recordingFieldsFor,
+  speakerFieldsFor,
+  timestampsFor,
+  type Listing,
+} from './choices.ts';
 import { failureOf, isNotAllowed, type Failure } from './failure.ts';
 import { askIfRefused, isKeyAsked } from './key.ts';
 import { preferences } from './preferences.ts';
@@ -53,6 +61,9 @@ export const recordingFields = computed(() => recordingFieldsFor(chosen.value.tr
 
 /** Sent with a recording that the reader will show. */
 export const timestamps = computed(() => timestampsFor(chosen.value.transcription));
+
+/** Sent with a file. What is said into the microphone has one speaker. */
+export const speakerFields = computed(() => speakerFieldsFor(chosen.value.transcription, preferences.value));
 
 export const canTranscribe = computed(() => chosen.value.transcription?.available === true);
 export const canChat = computed(() => chosen.value.chat?.available === true);

@@ -10,6 +10,10 @@ export interface Preferences {
   readonly translate: boolean;
   /** Names and terms that may occur in recordings, separated by commas. */
   readonly keywords: string;
+  /** How the speakers of files are distinguished; "": not at all. */
+  readonly speakers: '' | SpeakerMode;
+  /** The number of speakers. Undefined: unknown. */
+  readonly speakerCount?: number | undefined;
   /** Sent before the conversation; "" for none. */
   readonly systemPrompt: string;
   /** The temperature of the chat model. Undefined: the default of the model. */
@@ -29,6 +33,12 @@ export interface Preferences {
   readonly offersDismissed: boolean;
 }
 
+export const speakerModes = ['voice', 'channel'] as const;
+export type SpeakerMode = (typeof speakerModes)[number];
+
+/** The service accepts up to 32. */
+export const speakerCounts = { min: 2, max: 32 } as const;
+
 export const bargeInModes = ['automatic', 'always', 'never'] as const;
 export type BargeIn = (typeof bargeInModes)[number];
 
@@ -41,7 +51,7 @@ export const longestKeywords = 1_000;
 export const longestSystemPrompt = 32_000;
 
 export const defaults: Preferences = {
-  ...{ language: '', translate: false, keywords: '', systemPrompt: '' },
+  ...{ language: '', translate: false, keywords: '', speakers: '', systemPrompt: '' },
   ...{ sendAtOnce: false, pauseMs: 1_000, bargeIn: 'automatic', keepRecordings: true, offersDismissed: false },
 };
 
@@ -94,6 +104,8 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     language: (value: unknown) => typeof value === 'string' && /^([a-z]{2,3})?$/.test(value),
     translate: isSwitch,
     keywords: isTextUpTo(longestKeywords),
+    speakers: (value: unknown) => ['', ...speakerModes].some((mode) => mode === value),
+    speakerCount: (value: unknown) => Number.isInteger(value) && isWithin(speakerCounts)(value),
     systemPrompt: isTextUpTo(longestSystemPrompt),
     temperature: isWithin(temperatureRange),
     microphone: isText,

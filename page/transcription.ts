@@ -1,15 +1,16 @@
 /** Transcribes speech and files. A failed recording is kept for a retry or a download, unless the service refuses it. */
 import { effect, signal, untracked } from '@preact/signals';
 import { ParlanceError, type TranscribeOptions, type Transcription } from '../src/client/index.ts';
-import { failureOf, isRecordingRefused, type Failure } from './failure.ts';
+import { isRecordingRefused, type Failure } from './failure.ts';
 import { askIfRefused } from './key.ts';
-import { recordingFields, timestamps } from './listings.ts';
+import { recordingFields, speakerFields, timestamps } from './listings.ts';
 import { dropRecording, keepRecording, keptRecordings } from './kept-recordings.ts';
-import { createJob, isLong } from './reader/jobs.ts';
+import { createJob, failureOfRecording, isLong } from './reader/jobs.ts';
 import { addRecording } from './reader/recordings.ts';
 import { saveFile } from './save-file.ts';
 import { client } from './service.ts';
 import { announce } from './announcements.ts';
+import type { SpeakerFields } from './choices.ts';
 import { applyTranscriptionEvent, isUnknown, newTranscript, type Transcript } from './transcript.ts';
 
 export interface Undelivered {
@@ -56,7 +57,7 @@ export async function transcribeSpeech(
 export async function transcribeFile(file: File): Promise<void> {
   const result = await transcribe(file, {
     isDictated: false,
-    work: (recording, signal) => resultOf(recording, signal, timestamps.value),
+    work: (recording, signal) => resultOf(recording, signal, { ...timestamps.value, ...speakerFields.value }),
     textOf: ({ text }) => text.trim(),
   });
   if (result) addRecording(file, { result });
@@ -93,7 +94,7 @@ async function transcribe<Result>(
   } catch (error) {
     if (signal.aborted) return undefined;
     askIfRefused(error);
-    const kind = { ...(isDictated && { isDictated }), failure: failureOf(error) };
+    const kind = { ...(isDictated && { isDictated }), failure: failureOfRecording(error) };
     if (isRecordingRefused(error)) {
       const isFile = source instanceof File && source !== before?.recording;
       undelivered.value = { recording: isFile ? undefined : recording, ...kind, isRefused: true };
@@ -152,11 +153,11 @@ const sentOf = (signal: AbortSignal) => (sent: number) => changeOf(signal)((tran
 async function resultOf(
   recording: File,
   signal: AbortSignal,
-  times: Pick<TranscribeOptions, 'timestamps'> = {},
+  more: SpeakerFields & Pick<TranscribeOptions, 'timestamps'> = {},
 ): Promise<Transcription | undefined> {
-  const onUploadProgress = sentOf(signal);
-  const job = (await isLong(recording)) && (await createJob(recording, { signal, onUploadProgress }));
-  if (!job) return shortResultOf(recording, { signal, onUploadProgress, ...recordingFields.value, ...times });
+  const options = { signal, onUploadProgress: sentOf(signal), ...recordingFields.value, ...more };
+  const job = (await isLong(recording)) && (await createJob(recording, options));
+  if (!job) return shortResultOf(recording, options);
   addRecording(recording, { job: job.id });
   announce('Recording uploaded. You can close this page; the transcription continues.');
   return undefined;

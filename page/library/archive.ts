@@ -1,6 +1,7 @@
 /** Exports everything that the browser keeps as one JSON file, and imports such a file, which is untrusted. Pure. */
 import { validPreferences, type Preferences } from '../preference-storage.ts';
-import { readTranscript, searchTextOf as textOfTranscript } from '../reader/timed-transcript.ts';
+import { readTranscript } from '../reader/read-transcript.ts';
+import { searchTextOf as textOfTranscript } from '../reader/timed-transcript.ts';
 import { newId, type Content, type Entry, type Whole } from './entry.ts';
 import { isRecord, isStoredTurn, searchTextOf, type StoredTurn } from './stored-turns.ts';
 

@@ -1,7 +1,13 @@
 /** Long recordings are transcribed as jobs of the service, which continue when the page is closed. */
-import { ParlanceError, type TimedText, type Transcription, type TranscriptionJob } from '../../src/client/index.ts';
-import { isNotAllowed } from '../failure.ts';
-import { recordingFields, timestamps } from '../listings.ts';
+import {
+  ParlanceError,
+  type TimedText,
+  type TranscribeOptions,
+  type Transcription,
+  type TranscriptionJob,
+} from '../../src/client/index.ts';
+import { failureOf, isNotAllowed, type Failure } from '../failure.ts';
+import { speakerFields, timestamps } from '../listings.ts';
 import { client } from '../service.ts';
 import { timeText } from './timed-transcript.ts';
 import type { JobProgress } from './recording.ts';
@@ -40,14 +46,10 @@ function secondsOf(file: File): Promise<number> {
 /** Returns undefined if the service takes no jobs, but may accept an ordinary upload. */
 export async function createJob(
   file: File,
-  options: { readonly signal: AbortSignal; readonly onUploadProgress: (sent: number) => void },
+  options: TranscribeOptions & { readonly signal: AbortSignal },
 ): Promise<TranscriptionJob | undefined> {
   try {
-    return await client.value.transcriptions.create(file, {
-      ...options,
-      ...recordingFields.value,
-      ...timestamps.value,
-    });
+    return await client.value.transcriptions.create(file, { ...options, ...timestamps.value });
   } catch (error) {
     if (isWithoutJobs(error) && file.size <= largestBytes) return undefined;
     throw error;
@@ -57,6 +59,19 @@ export async function createJob(
 function isWithoutJobs(error: unknown): boolean {
   const codes = ['transcription-disabled', 'not-ready', 'not-found'];
   return isNotAllowed(error) || (error instanceof ParlanceError && codes.includes(error.code));
+}
+
+/** Adds what to do if the speakers of the recording cannot be distinguished, which only the service knows. */
+export function failureOfRecording(error: unknown): Failure {
+  const { text, ...failure } = failureOf(error);
+  return { ...failure, text: [text, adviceFor(failure)].filter(Boolean).join(' ') };
+}
+
+function adviceFor({ code }: Pick<Failure, 'code'>): string | false {
+  // The page sends only what the model supports.
+  if (code === 'parameter-not-supported') return 'Choose another way to distinguish speakers, or none, under “Models”.';
+  const isLimited = code === 'recording-too-long' && speakerFields.value.diarize !== undefined;
+  return isLimited && 'Without speakers, longer recordings may be possible: see “Models”.';
 }
 
 /** The service has deleted it, or it belongs to another key. */

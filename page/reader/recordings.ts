@@ -6,18 +6,19 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Transcription } from '../../src/client/index.ts';
 import { announce } from '../announcements.ts';
-import { failureOf, isKeyRefused } from '../failure.ts';
+import { isKeyRefused } from '../failure.ts';
 import { attempt, key } from '../key.ts';
 import { newId } from '../library/entry.ts';
 import { entries, keepFile, read, remove, save } from '../library/library.ts';
 import { client } from '../service.ts';
-import { deleteJob, followJob, isJobGone } from './jobs.ts';
+import { deleteJob, failureOfRecording, followJob, isJobGone } from './jobs.ts';
 import type { Recording } from './recording.ts';
 import {
   emptyTranscript,
   searchTextOf,
   textOfSegments,
   toTimedTranscript,
+  type Speaker,
   type TimedTranscript,
 } from './timed-transcript.ts';
 
@@ -100,6 +101,27 @@ async function write(id: string): Promise<void> {
   state.isKept = outcome !== 'refused';
 }
 
+/** `name`: "" restores the label. Another tab may have named other speakers in the meantime. */
+export function renameSpeaker(id: string, label: string, name: string): Promise<unknown> {
+  const rename = (speakers: readonly Speaker[] = []) => {
+    const transcript = byId(id)?.transcript;
+    if (transcript) change(id, { transcript: { ...transcript, speakers: speakers.map(renamed) } });
+  };
+  const renamed = (one: Speaker): Speaker => {
+    const { speaker, speech_ms } = one;
+    return speaker === label ? { speaker, speech_ms, ...(name !== '' && { name }) } : one;
+  };
+  rename(byId(id)?.transcript.speakers);
+  const state = kept.get(id);
+  if (state) state.isKept = false; // stays in memory until it is stored
+  return (queue = queue.then(async () => {
+    const { entry, content } = (await read(id)) ?? {};
+    if (state && entry) state.revision = entry.revision;
+    if (content?.transcript) rename(content.transcript.speakers);
+    await write(id);
+  }));
+}
+
 export async function openRecording(id: string): Promise<void> {
   const whole = byId(id)?.file ? undefined : await read(id);
   if (whole?.entry.kind === 'transcript') {
@@ -170,7 +192,9 @@ async function follow(id: string, job: string): Promise<void> {
   } catch (error) {
     if (signal.aborted || isKeyRefused(error)) return; // the page asks for a key
     const { transcript = emptyTranscript } = byId(id) ?? {};
-    const failure = isJobGone(error) ? { text: 'The service no longer has this transcription.' } : failureOf(error);
+    const failure = isJobGone(error)
+      ? { text: 'The service no longer has this transcription.' }
+      : failureOfRecording(error);
     await end(id, { ...transcript, text: textOfSegments(transcript.segments), failure });
   } finally {
     streams.delete(id);

@@ -13,6 +13,7 @@ import { whyNot } from '../why-not.ts';
 import { Action } from './action.tsx';
 import { Dialog, Done } from './dialog.tsx';
 import { Icon } from './icons.tsx';
+import { SpeakerFields } from './speaker-fields.tsx';
 
 export function ModelsDialog() {
   const close = () => (isModelsOpen.value = false);
@@ -112,6 +113,7 @@ export function RecordingFields({ entry }: { readonly entry: ModelEntry }) {
           onInput={({ currentTarget }) => prefer({ keywords: currentTarget.value })}
         />
       </div>
+      <SpeakerFields entry={entry} />
     </>
   );
 }

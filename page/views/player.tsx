@@ -2,7 +2,8 @@
 import { useComputed, type Signal } from '@preact/signals';
 import { duration, isPlaying, isUnplayable, position, seek, speed, speeds, toggle } from '../reader/player.ts';
 import type { Recording } from '../reader/recording.ts';
-import { clock, lengthOf, type Match } from '../reader/timed-transcript.ts';
+import type { Match } from '../reader/places.ts';
+import { clock, lengthOf } from '../reader/timed-transcript.ts';
 import { Action } from './action.tsx';
 import { Icon } from './icons.tsx';
 

@@ -2,18 +2,21 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { toSrt, toVtt } from '../../lib/subtitles.ts';
-import { attach } from '../about.ts';
+import { about } from '../about.ts';
+import { maxTextLength } from '../conversation-state.ts';
 import { focusDraft, hasKeyboard } from '../draft.ts';
 import { takeFile } from '../dictation.ts';
 import { nameOfLanguage } from '../languages.ts';
 import { chosen } from '../listings.ts';
 import { startNewConversation } from '../open-conversation.ts';
 import { mark } from '../reader/marks.ts';
+import { named, shortened } from '../reader/named.ts';
+import { matchesOf } from '../reader/places.ts';
 import { isUnplayable } from '../reader/player.ts';
 import { textOfProgress } from '../reader/jobs.ts';
 import { closeRecording, deleteRecording } from '../reader/recordings.ts';
 import type { Recording } from '../reader/recording.ts';
-import { clock, lengthOf, matchesOf, textOfSegments } from '../reader/timed-transcript.ts';
+import { clock, lengthOf, textOfSegments, type TimedTranscript } from '../reader/timed-transcript.ts';
 import { saveFile } from '../save-file.ts';
 import { explained, whyNot, whyNotFile } from '../why-not.ts';
 import { Action } from './action.tsx';
@@ -24,12 +27,14 @@ import { Icon } from './icons.tsx';
 import { RecordingFields } from './models-dialog.tsx';
 import { Player, Search } from './player.tsx';
 import { Segments, showMatches } from './segments.tsx';
+import { Speakers } from './speakers.tsx';
 
 export function Reader({ recording }: { readonly recording: Recording }) {
   const { transcript } = recording;
   const title = useRef<HTMLHeadingElement>(null);
   const query = useSignal('');
   const at = useSignal(0);
+  const [renamed, setRenamed] = useState<string>();
   const matches = useMemo(() => matchesOf(transcript.segments, query.value), [transcript.segments, query.value]);
   useLayoutEffect(() => {
     window.scrollTo(0, 0);
@@ -51,8 +56,9 @@ export function Reader({ recording }: { readonly recording: Recording }) {
         </header>
         <About recording={recording} />
         <State recording={recording} />
+        <Speakers recording={recording} named={renamed} setNamed={setRenamed} />
         <Uses recording={recording} />
-        <Segments recording={recording} isWhole={query.value !== ''} />
+        <Segments recording={recording} isWhole={query.value !== ''} onName={setRenamed} />
       </main>
       <footer class="bottom">
         <div class="composer" role="group" aria-label="Transcript">
@@ -98,15 +104,19 @@ function State({ recording: { title, job, progress, transcript } }: { readonly r
   );
 }
 
+/** Number of characters reserved for the question and the title: the service accepts a limited number per message. */
+const questionLength = 2_000;
+
 const formats = ['text', 'srt', 'vtt'] as const;
 
 function Uses({ recording }: { readonly recording: Recording }) {
-  const { id, title, transcript, job, file } = recording;
+  const { id, title, job, file } = recording;
   const [isAgain, setAgain] = useState(false);
+  const transcript = useMemo(() => named(recording.transcript), [recording.transcript]);
   const hasText = transcript.segments.length > 0;
   const text = job === undefined ? transcript.text : textOfSegments(transcript.segments);
   const ask = () => {
-    attach(title, { ...transcript, text });
+    about.value = { title, ...shortened({ ...transcript, text }, maxTextLength - questionLength) };
     closeRecording();
     startNewConversation();
     requestAnimationFrame(focusDraft); // once the composer is rendered
@@ -122,7 +132,7 @@ function Uses({ recording }: { readonly recording: Recording }) {
         <Action
           class="quiet"
           aria-label="Redo the transcription"
-          title="Transcribe again, with another language or other terms"
+          title="Transcribe again, with other options"
           whyNot={whyNotFile()}
           onClick={() => setAgain(true)}
         >
@@ -133,7 +143,7 @@ function Uses({ recording }: { readonly recording: Recording }) {
       <span class="saves" role="group" aria-label="Save the transcript">
         <Icon name="save" />
         {formats.map((format) => (
-          <Action key={format} class="quiet" whyNot={none} onClick={() => save(recording, format)}>
+          <Action key={format} class="quiet" whyNot={none} onClick={() => save(title, transcript, format)}>
             {format === 'text' ? 'Text' : format.toUpperCase()}
           </Action>
         ))}
@@ -164,11 +174,11 @@ function Uses({ recording }: { readonly recording: Recording }) {
   );
 }
 
-function save({ title, transcript }: Recording, format: (typeof formats)[number]): void {
-  const { segments, durationMs } = transcript;
-  const cues = segments.map(({ start_ms: startMs, end_ms: endMs, text }) => ({ startMs, endMs, text }));
+function save(title: string, transcript: TimedTranscript, format: (typeof formats)[number]): void {
+  const { text, segments, durationMs } = transcript;
+  const cues = segments.map(({ start_ms: startMs, end_ms: endMs, ...spoken }) => ({ startMs, endMs, ...spoken }));
   const content = {
-    text: () => `${transcript.text || textOfSegments(segments)}\n`,
+    text: () => `${text || textOfSegments(segments)}\n`,
     srt: () => toSrt(cues, durationMs),
     vtt: () => toVtt(cues, durationMs),
   }[format]();

@@ -5,7 +5,9 @@ import type { TimedText } from '../../src/client/index.ts';
 import { mark, offsetAt } from '../reader/marks.ts';
 import { isPlaying, playFrom, position } from '../reader/player.ts';
 import type { Recording } from '../reader/recording.ts';
-import { clock, indexAt, wordsOf, type Match } from '../reader/timed-transcript.ts';
+import { indexAt, wordsOf, type Match } from '../reader/places.ts';
+import { clock, type Speaker } from '../reader/timed-transcript.ts';
+import { Name } from './speakers.tsx';
 
 /** The browser skips the blocks that are out of view. */
 const blockLength = 16;
@@ -17,10 +19,12 @@ interface SegmentsProps {
   readonly recording: Recording;
   /** Whether all segments are drawn now, so that a search can mark them. */
   readonly isWhole: boolean;
+  /** Called with the label of a speaker whose name was clicked. */
+  readonly onName: (label: string) => void;
 }
 
-export function Segments({ recording, isWhole }: SegmentsProps) {
-  const { segments } = recording.transcript;
+export function Segments({ recording, isWhole, onName }: SegmentsProps) {
+  const { segments, speakers = none } = recording.transcript;
   const [drawn, setDrawn] = useState(atOnce);
   useEffect(() => {
     const timer = setTimeout(() => drawn < segments.length && setDrawn(drawn + atOnce));
@@ -50,14 +54,20 @@ export function Segments({ recording, isWhole }: SegmentsProps) {
   const blocks = [];
   for (let first = 0; first < segments.length; first += blockLength) {
     const isDrawn = isWhole || first < drawn;
-    blocks.push(isDrawn ? <Block key={first} segments={segments} first={first} /> : <div key={first} class="block" />);
+    blocks.push(
+      isDrawn ? (
+        <Block key={first} segments={segments} first={first} speakers={speakers} />
+      ) : (
+        <div key={first} class="block" />
+      ),
+    );
   }
   return (
     <div
       id="transcript"
       class="segments"
       tabIndex={-1}
-      onClick={(event) => click(event, latest.current)}
+      onClick={(event) => click(event, latest.current, onName)}
       onKeyDown={moveFocus}
     >
       {blocks}
@@ -65,31 +75,37 @@ export function Segments({ recording, isWhole }: SegmentsProps) {
   );
 }
 
+const none: readonly Speaker[] = [];
+
 interface BlockProps {
   readonly segments: readonly TimedText[];
   readonly first: number;
+  readonly speakers: readonly Speaker[];
 }
 
-function Block({ segments, first }: BlockProps) {
+function Block({ segments, first, speakers }: BlockProps) {
   const count = Math.min(blockLength, segments.length - first);
   const drawn = useRef<readonly TimedText[]>(segments);
   if (drawn.current[first] !== segments[first]) drawn.current = segments; // the final transcript
   const rows = useMemo(
     () =>
-      segments.slice(first, first + count).map(({ start_ms: ms, text }, index) => (
+      segments.slice(first, first + count).map(({ start_ms: ms, text, speaker }, index) => (
         <p key={index} id={`segment-${first + index}`} class="segment">
           <button
             type="button"
-            class="quiet"
+            class="quiet seconds"
             tabIndex={first + index === 0 ? 0 : -1}
             aria-label={`Play from ${clock(ms)}`}
           >
             {clock(ms)}
           </button>
+          {speaker !== undefined && speaker !== segments[first + index - 1]?.speaker && (
+            <Name speakers={speakers} label={speaker} />
+          )}
           <span>{text}</span>
         </p>
       )),
-    [drawn.current, first, count],
+    [drawn.current, first, count, speakers],
   );
   return <div class="block">{rows}</div>;
 }
@@ -102,13 +118,14 @@ function isInView(element: Element): boolean {
   return bottom > 0 && top < innerHeight;
 }
 
-function click(event: MouseEvent, { transcript }: Recording): void {
+function click(event: MouseEvent, { transcript }: Recording, onName: SegmentsProps['onName']): void {
   const { target } = event;
   const row = target instanceof Element ? target.closest('.segment') : null;
   if (!row || getSelection()?.isCollapsed === false) return;
   const index = Number(row.id.slice('segment-'.length));
   const segment = transcript.segments[index];
   if (!segment || !(target instanceof Element)) return;
+  if (segment.speaker !== undefined && target.closest('.name')) return onName(segment.speaker);
   const offset = target.localName === 'button' ? undefined : offsetAt(event, target);
   const word = offset === undefined ? undefined : wordsOf(transcript, index).find(({ to }) => to >= offset);
   playFrom(word?.startMs ?? segment.start_ms);

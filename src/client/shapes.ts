@@ -50,11 +50,15 @@ function object(members: Members<Readonly<Record<string, unknown>>>): Shape {
 }
 
 const problem = object({ code: text, detail: text } satisfies Members<Problem>);
-const timed = object({ start_ms: number, end_ms: number, text } satisfies Members<TimedText>);
+const timed = object({ start_ms: number, end_ms: number, text, speaker: orAbsent(text) } satisfies Members<TimedText>);
+const turn = object({ start_ms: number, end_ms: number, text, speaker: text });
+const speaker = object({ speaker: text, speech_ms: number });
 export const transcription = object({
   text,
   segments: orAbsent(list(timed)),
   words: orAbsent(list(timed)),
+  turns: orAbsent(list(turn)),
+  speakers: orAbsent(list(speaker)),
 } satisfies Members<Transcription>);
 export const job = object({
   ...{ id: text, status: text, segments: list(timed) },

@@ -25,14 +25,16 @@ describe('an export', () => {
   test('has transcripts, without the recording', () => {
     const transcript = {
       ...{ text: 'Bécause.', language: 'en', words: [], durationMs: 900 },
-      segments: [{ start_ms: 0, end_ms: 900, text: 'Bécause.' }],
+      segments: [{ start_ms: 0, end_ms: 900, text: 'Bécause.', speaker: 'A' }],
+      turns: [{ start_ms: 0, end_ms: 900, text: 'Bécause.', speaker: 'A' }],
+      speakers: [{ speaker: 'A', speech_ms: 900, name: 'Ada' }],
     };
     const content = { turns: [], transcript };
     const recording = new File(['sound'], 'memo.wav');
     const one: Whole = { entry: { ...entry, kind: 'transcript', job: 'j' }, content, searchText: 'x', file: recording };
     const { added } = fromArchive(toArchive([one], defaults), [], '');
     expect(added).toEqual([
-      { entry: { ...entry, kind: 'transcript', revision: 1 }, content, searchText: 'why?\nbecause.' },
+      { entry: { ...entry, kind: 'transcript', revision: 1 }, content, searchText: 'why?\nada\nbecause.' },
     ]);
   });
 

@@ -16,7 +16,7 @@ test('are read as they were written', () => {
   const settings = {
     ...{ ...defaults, chatModel: 'llama', voice: 'en', readAloud: true, pauseMs: 2_000 },
     ...{ language: 'de', translate: true, keywords: 'Ada', systemPrompt: 'x'.repeat(32_000), temperature: 0 },
-    ...({ bargeIn: 'never' } as const),
+    ...({ bargeIn: 'never', speakers: 'voice', speakerCount: 2 } as const),
   };
   writePreferences(() => storage, settings);
   expect(readPreferences(() => storage)).toEqual(settings);
@@ -35,6 +35,8 @@ test.each([
   ['null', 'null'],
   ['fields of other types', '{"chatModel":1,"sendAtOnce":"yes","readAloud":0}'],
   ['values out of range', '{"pauseMs":100000,"bargeIn":"sometimes","temperature":2.1,"language":"german"}'],
+  ['other ways and numbers of speakers', '{"speakers":"smell","speakerCount":33}'],
+  ['a fraction of a speaker', '{"speakers":5,"speakerCount":2.5}'],
   ['texts that are too long', JSON.stringify({ keywords: 'x'.repeat(1_001), systemPrompt: 'x'.repeat(32_001) })],
   ['unknown fields', '{"conversation":["secret"],"__proto__":{"sendAtOnce":true}}'],
 ])('are the defaults for %s', (_what, stored) => {

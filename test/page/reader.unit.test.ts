@@ -1,14 +1,13 @@
 /** Transcripts with times: found, played, shortened, and read from a file that anybody may have written. */
 import { describe, expect, test } from 'vitest';
+import { named, shortened } from '../../page/reader/named.ts';
+import { indexAt, matchesOf, wordsOf } from '../../page/reader/places.ts';
+import { readTranscript } from '../../page/reader/read-transcript.ts';
 import {
   clock,
-  indexAt,
-  matchesOf,
-  readTranscript,
-  shortened,
+  searchTextOf,
   timeText,
   toTimedTranscript,
-  wordsOf,
   type TimedTranscript,
 } from '../../page/reader/timed-transcript.ts';
 import { newEstimate, progress, wait } from '../../page/reader/time-left.ts';
@@ -81,6 +80,72 @@ describe('a transcript', () => {
       ...transcript,
       language: null,
     });
+  });
+});
+
+describe('a transcript with speakers', () => {
+  const said = (speaker: string, start_ms: number, end_ms: number, text: string) => ({
+    ...timed(start_ms, end_ms, text),
+    speaker,
+  });
+  const result = {
+    ...{ text: 'Hi there. Yes. Good.', language: 'en', model: 'm' },
+    segments: [said('A', 0, 500, 'Hi'), said('A', 500, 3_000, 'there.'), said('B', 1_000, 1_400, 'Yes.'), said('A', 4_000, 4_500, 'Good.')], // prettier-ignore
+    words: [said('A', 0, 400, 'Hi'), said('B', 1_000, 1_400, 'Yes.'), said('A', 2_000, 3_000, 'there.'), said('A', 4_000, 4_500, 'Good.')], // prettier-ignore
+    turns: [said('A', 0, 3_000, 'Hi there.'), said('B', 1_000, 1_400, 'Yes.'), said('A', 4_000, 4_500, 'Good.')],
+    speakers: [
+      { speaker: 'A', speech_ms: 3_500 },
+      { speaker: 'B', speech_ms: 400 },
+    ],
+  };
+  const call = toTimedTranscript(result);
+  const [speakerA, speakerB] = result.speakers;
+  const renamed: TimedTranscript = { ...call, speakers: [speakerA!, { ...speakerB!, name: 'Ada\n<b>' }] };
+
+  test('has its turns as segments if the model has none, or none with speakers', () => {
+    const { segments, ...withoutSegments } = result;
+    const unlabeled = segments.map(({ speaker: _, ...segment }) => segment);
+    expect(call.segments).toBe(segments);
+    expect(toTimedTranscript(withoutSegments).segments).toBe(result.turns);
+    expect(toTimedTranscript({ ...result, segments: unlabeled }).segments).toBe(result.turns);
+    expect(toTimedTranscript({ ...result, text: '', segments: [], turns: [], speakers: [] }).segments).toEqual([]);
+  });
+
+  test('has each word in a segment of its speaker, also where two speak at once', () => {
+    const places = [0, 1, 2, 3].map((index) => wordsOf(call, index).map(({ startMs }) => startMs));
+    expect(places).toEqual([[0], [2_000], [1_000], [4_000]]);
+  });
+
+  test('is copied and saved with names, one line for each turn', () => {
+    expect(named(call).text).toBe('A: Hi there.\nB: Yes.\nA: Good.');
+    expect(named(renamed).text).toBe('A: Hi there.\nAda <b>: Yes.\nA: Good.');
+    expect(named(renamed).segments.map(({ speaker }) => speaker)).toEqual(['A', 'A', 'Ada\n<b>', 'A']);
+    expect(named(transcript)).toBe(transcript);
+    expect(searchTextOf('Call', renamed)).toContain('ada');
+  });
+
+  test('is shortened to whole turns', () => {
+    expect(shortened(named(renamed), 100).text).toBe(named(renamed).text);
+    expect(shortened(named(renamed), 34)).toEqual({ text: 'A: Hi there.\nAda <b>: Yes.', untilMs: 1_400 });
+    expect(shortened(named(renamed), 5)).toEqual({ text: 'A: Hi', untilMs: 0 });
+  });
+
+  test('of a file is read with its names, and without speakers that are invalid', () => {
+    const read = (changes: object) => readTranscript(JSON.parse(JSON.stringify({ ...renamed, ...changes })));
+    expect(read({})).toEqual(renamed);
+    const { speakers: _, turns: __, ...plain } = renamed;
+    const invalid = [
+      { speakers: {} },
+      { speakers: [null] },
+      { speakers: [{ speaker: 5, speech_ms: 1 }] },
+      { speakers: [{ speaker: 'A', speech_ms: -1 }] },
+      { speakers: [{ ...speakerA, name: '' }] },
+      { speakers: [{ ...speakerA, name: 'x'.repeat(61) }] },
+      { turns: [timed(0, 1, 'no speaker')] },
+      { turns: undefined },
+    ];
+    expect(invalid.map(read)).toEqual(invalid.map(() => plain));
+    expect(read({ segments: [{ ...timed(0, 1, 'a'), speaker: {} }] })).toBeUndefined();
   });
 });
 

@@ -26,6 +26,7 @@ interface Modules {
     openRecording(id: string): Promise<void>;
     closeRecording(): void;
     deleteRecording(id: string): Promise<void>;
+    renameSpeaker(id: string, speaker: string, name: string): Promise<unknown>;
   };
 }
 
@@ -74,7 +75,7 @@ async function openPage() {
   vi.resetModules();
   const transcriptions = { events, delete: async (id: string) => void deleted.push(id) }; // eslint-disable-line @typescript-eslint/require-await
   vi.doMock('../../page/service.ts', () => ({ client: signal({ transcriptions }) }));
-  vi.doMock('../../page/listings.ts', () => ({ recordingFields: signal({}), timestamps: signal({}) }));
+  vi.doMock('../../page/listings.ts', () => ({ speakerFields: signal({}), timestamps: signal({}) }));
   const library = await load<Modules['library']>('library/library');
   const reader = await load<Modules['reader']>('reader/recordings');
   const { key } = await import('../../page/key.ts');
@@ -159,6 +160,50 @@ describe('a recording', () => {
     expect(reader.recordings.value).toMatchObject([{ id, title: file.name }]);
     await reader.openRecording(id);
     expect(textOf()).toBe('Good');
+  });
+});
+
+describe('the names of speakers', () => {
+  const speakers = ['A', 'B'].map((speaker) => ({ speaker, speech_ms: 900 }));
+  const result = { ...resultOf('Good', 'morning'), turns: [], speakers };
+  const open = async (id?: string) => {
+    const { reader, library, isKept } = await openPage();
+    if (id === undefined) reader.addRecording(file, { result });
+    else await reader.openRecording(id);
+    const opened = reader.opened.value!.id;
+    await isKept(opened, 'Good morning');
+    return {
+      ...{ reader, library, id: opened, rename: (speaker: string, name: string) => reader.renameSpeaker(opened, speaker, name) }, // prettier-ignore
+      names: () => reader.opened.value?.transcript.speakers?.map(({ speaker, name = speaker }) => name),
+    };
+  };
+
+  test('are kept with the transcript, and removed', async () => {
+    const { id, rename, names, library } = await open();
+    await rename('B', 'Ada');
+    expect(names()).toEqual(['A', 'Ada']);
+    const again = await open(id);
+    expect(again.names()).toEqual(['A', 'Ada']);
+    await again.rename('B', '');
+    expect(again.names()).toEqual(['A', 'B']);
+    expect((await library.read(id))?.content.transcript?.speakers).toEqual(speakers);
+  });
+
+  test('are kept if the transcript is closed at once', async () => {
+    const { id, reader, rename, library } = await open();
+    const renamed = rename('B', 'Ada');
+    reader.closeRecording();
+    await renamed;
+    expect((await library.read(id))?.content.transcript?.speakers).toMatchObject([{}, { name: 'Ada' }]);
+  });
+
+  test('of two tabs are all kept', async () => {
+    const first = await open();
+    const second = await open(first.id);
+    await second.rename('A', 'Grace');
+    await first.rename('B', 'Ada');
+    expect(first.names()).toEqual(['Grace', 'Ada']);
+    expect((await open(first.id)).names()).toEqual(['Grace', 'Ada']);
   });
 });
 

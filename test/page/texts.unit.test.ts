@@ -1,7 +1,15 @@
 /** The texts of the page: microphone problems, models, failures, speech. */
 import { describe, expect, test } from 'vitest';
 import { whisperLanguages } from '../../lib/languages.ts';
-import { adviceFor, choose, chooseVoice, optionText, privacyOf, recordingFieldsFor } from '../../page/choices.ts';
+import {
+  adviceFor,
+  choose,
+  chooseVoice,
+  optionText,
+  privacyOf,
+  recordingFieldsFor,
+  speakerFieldsFor,
+} from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';
 import {
   captureProblemOf,
@@ -134,6 +142,29 @@ describe('the models', () => {
     const all = entry('m', { supports: ['keywords', 'translate'] });
     expect(recordingFieldsFor(all, none)).toEqual({ model: 'm' });
     expect(recordingFieldsFor(undefined, wishes)).toEqual({});
+  });
+
+  test.each<[string, Partial<ModelEntry>, Parameters<typeof speakerFieldsFor>[1], object]>([
+    ['nothing', { supports: ['diarize', 'segment', 'word'] }, { speakers: '', speakerCount: 2 }, {}],
+    ['the voices', { supports: ['diarize', 'word'] }, { speakers: 'voice' }, { diarize: 'true' }],
+    [
+      'their number',
+      { supports: ['diarize', 'word'] },
+      { speakers: 'voice', speakerCount: 2 },
+      { diarize: 'true', min_speakers: '2', max_speakers: '2' },
+    ],
+    [
+      'no number, to a model that distinguishes them by itself',
+      { supports: ['diarize'] },
+      { speakers: 'voice', speakerCount: 2 },
+      { diarize: 'true' },
+    ],
+    ['no voices, to a model that cannot', { supports: ['segment', 'word'] }, { speakers: 'voice' }, {}],
+    ['the channels', { supports: ['segment'] }, { speakers: 'channel', speakerCount: 2 }, { channels: 'separate' }],
+    ['no channels, to a model that cannot', { supports: ['diarize'] }, { speakers: 'channel' }, {}],
+  ])('get with each file about its speakers: %s', (_what, facts, wish, fields) => {
+    expect(speakerFieldsFor(entry('m', facts), wish)).toEqual(fields);
+    expect(speakerFieldsFor(undefined, wish)).toEqual({});
   });
 
   test('offer their languages by name, and first those of the user', () => {

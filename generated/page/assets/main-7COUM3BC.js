@@ -1,0 +1,1 @@
+import"./chunk-CSEOX4HC.js";

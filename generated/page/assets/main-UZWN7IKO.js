@@ -1,1 +1,0 @@
-import"./chunk-2H2VABD3.js";
