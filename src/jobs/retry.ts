@@ -17,7 +17,7 @@ export interface RetryContext {
   readonly log: Logger;
 }
 
-/** Runs a step of the job, and repeats it after transient failures. */
+/** Runs a step of the job, and repeats it after transient failures, and once after a crash. */
 export type Retrying = <T>(run: () => T | Promise<T>, final?: ProblemCode) => Promise<T>;
 
 /**
@@ -35,7 +35,9 @@ export function retrying({ job, signal, retryMs, metrics, log }: RetryContext): 
         const { requestId } = job.record;
         const { body } = problemAnswer(error, requestId);
         const isUnlimited = unlimited.has(body.code);
-        if (!isUnlimited && (!isTransient(body) || body.code === final || failures > last)) throw error;
+        const mayHaveCrashed = body.code === 'engine-failed' && failures === 0; // such as a program that was killed
+        const isTemporary = isTransient(body) || mayHaveCrashed;
+        if (!isUnlimited && (!isTemporary || body.code === final || failures > last)) throw error;
         metrics?.jobPartRetried();
         log.info({ id: requestId, code: body.code, err: error }, 'a step of a job failed; retrying');
         await pause(Math.max(retryMs[Math.min(failures, last)] ?? 0, retryAfterMs(body)), signal);

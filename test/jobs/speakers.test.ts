@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hookSearch, referenceOf, soundOf, voices, withFinder } from '../support/speaker-finder.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { create, end, eventsOf, formOf, read, readEvents, type SentEvent } from './support/jobs.ts';
+import { create, end, eventsOf, formOf, read, readEvents, transcript, type SentEvent } from './support/jobs.ts';
 import { holdPart, start } from './support/restart.ts';
 import { speechOf, textOf } from './support/speech.ts';
 
@@ -113,6 +113,39 @@ async function soundsIn(directory: string, ...levels: readonly number[]): Promis
     return contents.some((bytes) => bytes.includes(sound) || bytes.includes(sound.toString('base64', 0, 48)));
   });
 }
+
+test.each([
+  ['once is repeated', 1, 'completed'],
+  ['again and again fails the job', 9, 'failed'],
+])('a search that crashes %s', async (_what, crashes, status) => {
+  let searches = 0;
+  using _crashing = hookSearch(() => {
+    searches += 1;
+    if (searches <= crashes) throw new Error('the program ended (SIGKILL)');
+  });
+  await using service = await start(await temporaryDirectory(), { ...withFinder, jobRetryMs: [1, 1, 1] });
+  const { id } = await create(service, speechOf(4), { model: 'words', diarize: 'true' });
+  const { problem, ...job } = await end(service, id);
+  expect(job.status).toBe(status);
+  expect(problem?.code).toBe(status === 'failed' ? 'engine-failed' : undefined);
+  expect(searches).toBe(2);
+});
+
+test('a name is text in every format', async () => {
+  await using service = await start(await temporaryDirectory(), withFinder);
+  const name = `<b>"Eve"</b> & {{x}} 1 --> 2 `;
+  const form = formOf(speechOf(6), { model: 'words', known_speaker_names: name });
+  form.append('known_speaker_references', new File([referenceOf('first')], 'voice.wav'));
+  const { id } = (await (await service.api('/transcriptions', { method: 'POST', body: form })).json()) as {
+    id: string;
+  };
+  expect((await end(service, id)).result?.speakers).toMatchObject([{ speaker: name }, { speaker: 'A' }]);
+  const textOf = async (format: string) => (await transcript(service, id, format)).text();
+  expect(await textOf('text')).toBe('<b>"Eve"</b> & {{x}} 1 -> 2: w0 w1 w2\nA: w3 w4 w5\n');
+  expect(await textOf('srt')).toContain('\n<b>"Eve"</b> & {{x}} 1 -> 2: w0\n\n2\n');
+  expect(await textOf('vtt')).toContain('\n<v &lt;b&gt;"Eve"&lt;/b&gt; &amp; {{x}} 1 -&gt; 2>w0\n\n');
+  expect(JSON.stringify(service.log)).not.toContain('Eve');
+});
 
 test('a job has the speaker of each word if the model has no segments', async () => {
   await using service = await start(await temporaryDirectory(), withFinder);

@@ -1,6 +1,6 @@
 /**
  * An engine without models that finds two speakers, the second from the middle of the recording on. The voice of a
- * reference is its level: `voices` are those of the speakers.
+ * reference is its level: `voices` are those of the speakers. It takes its time if JOBS_TEST_MS is set.
  */
 import type { SpeakerOptions } from '../../engines/contract/index.ts';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
@@ -30,6 +30,7 @@ export function referenceOf(voice: keyof typeof voices, seconds = 2): Uint8Array
 
 const source = `
 import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const levelOf = async ({ wavPath }) => (await readFile(wavPath)).readInt16LE(1_000);
 
@@ -38,12 +39,16 @@ export default {
   name: 'finder',
   capability: 'transcription',
   options: { type: 'object', properties: {} },
-  create: () => ({
+  create: (_options, { env }) => ({
     models: [],
     speakers: {
       maxMs: 60_000,
       async find({ endMs }, options) {
         await globalThis['${name}']?.(options);
+        for (let step = 1; env.JOBS_TEST_MS && step <= 10; step += 1) {
+          await wait(Number(env.JOBS_TEST_MS), undefined, { signal: options.signal });
+          options.onProgress?.(step / 10);
+        }
         const levels = await Promise.all((options.references ?? []).map(levelOf));
         return {
           spans: [{ startMs: 0, endMs: endMs / 2, speaker: 1 }, { startMs: endMs / 2, endMs, speaker: 0 }],
