@@ -153,7 +153,7 @@ function distance(one: Float32Array | undefined, other: Float32Array | undefined
     second += b * b;
   }
   const cosine = product / Math.sqrt(first * second);
-  return Number.isFinite(cosine) ? 1 - cosine : 2;
+  return Number.isFinite(cosine) ? Math.max(0, 1 - cosine) : 2; // rounding may exceed 1
 }
 
 const msOf = (seconds: number): number => Math.round(1000 * seconds);

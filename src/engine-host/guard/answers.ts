@@ -172,7 +172,8 @@ export function checkSpeakers(value: unknown, durationMs: number): FoundSpeakers
         isAmount(startMs) && isAmount(endMs) && isCount(speaker),
         'a span of a speaker has no valid times or speaker',
       );
-      return startMs < Math.min(endMs, durationMs) ? [{ startMs, endMs: Math.min(endMs, durationMs), speaker }] : [];
+      const span = { startMs: Math.round(startMs), endMs: Math.min(Math.round(endMs), durationMs), speaker };
+      return span.startMs < span.endMs ? [span] : [];
     }),
     distances: (distances as readonly unknown[]).map((row) => {
       must(Array.isArray(row) && row.every(isAmount), 'the distances of speakers are not numbers');

@@ -11,8 +11,8 @@ function guard(find: () => unknown, maxMs: unknown = 5_000) {
   return { guarded, ask };
 }
 
-it('cuts spans to the length of the sound', async () => {
-  const spans = [{ startMs: 0, endMs: 3_000, speaker: 0 }, { startMs: 2_000, endMs: 2_500, speaker: 1 }]; // prettier-ignore
+it('cuts spans to the length of the sound, and rounds them to milliseconds', async () => {
+  const spans = [{ startMs: 0.4, endMs: 3_000, speaker: 0 }, { startMs: 2_000, endMs: 2_500, speaker: 1 }, { startMs: 9.1, endMs: 9.2, speaker: 1 }]; // prettier-ignore
   const expected: FoundSpeakers = { spans: [{ startMs: 0, endMs: 2_000, speaker: 0 }], distances: [[0.5]] };
   expect(await guard(() => ({ spans, distances: [[0.5]] })).ask()).toEqual(expected);
 });

@@ -1,6 +1,7 @@
 /** The speakers of a recording: which of them remain, and the effect of a requested number. */
 import { describe, expect, test } from 'vitest';
 import type { SpeakerFinder, SpeakerSpan } from '../../../engines/contract/index.ts';
+import fc from '../../support/fast-check.ts';
 import { findSpeakers, foldSpeakers } from '../../../src/transcription/speakers/find.ts';
 
 const span = (speaker: number, startMs: number, ms: number): SpeakerSpan => ({ speaker, startMs, endMs: startMs + ms });
@@ -34,6 +35,16 @@ describe('foldSpeakers', () => {
   test('speech goes to the nearest speaker, the earlier of two', () => {
     const folded = foldSpeakers([span(0, 0, 5_000), span(2, 5_100, 500), span(1, 5_650, 5_000), span(3, 10_700, 500), span(0, 11_250, 5_000), span(2, 16_350, 500), span(1, 16_950, 5_000)]); // prettier-ignore
     expect(folded.map(({ speaker }) => speaker)).toEqual([0, 1, 1, 1, 0, 0, 1]);
+  });
+
+  test('one remains if one was requested, whatever the recording contains', () => {
+    const spans = fc.array(fc.tuple(fc.nat(40), fc.nat(3_600_000), fc.nat(20_000)), { minLength: 1, maxLength: 50 });
+    const property = fc.property(spans, (drawn) => {
+      const folded = foldSpeakers(drawn.map(([speaker, startMs, ms]) => span(speaker, startMs, ms + 1)), 1); // prettier-ignore
+      expect(labels(folded)).toHaveLength(1);
+      expect(folded).toHaveLength(drawn.length);
+    });
+    fc.assert(property);
   });
 
   test('no more remain than were requested', () => {

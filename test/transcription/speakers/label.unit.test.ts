@@ -75,6 +75,15 @@ describe('labeled', () => {
     expect(turns.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([[0, 1_050], [1_080, 2_100]]); // prettier-ignore
   });
 
+  test('a thousand turns a minute, for an hour, are all there and in order', () => {
+    const spans = Array.from({ length: 60_000 }, (_, n) => span(n % 7, n * 60, n * 60 + 60));
+    const words = spans.map(({ startMs, endMs }, n) => word(startMs + 5, endMs - 5, `w${n}`));
+    const { turns, segments } = labeled(transcriptOf(words), { spans });
+    expect(segments).toHaveLength(60_000);
+    expect(turns.map(({ startMs, endMs }) => [startMs, endMs])).toEqual(spans.map(({ startMs, endMs }) => [startMs, endMs])); // prettier-ignore
+    expect(turns.every(({ speaker, text }, n) => speaker === letterOf(n % 7) && text === `w${n}`)).toBe(true);
+  });
+
   test('words without any speech have one speaker, and silence has no turn', () => {
     expect(labeled(transcriptOf([word(0, 400)]), { spans: [] }).turns).toMatchObject([{ speaker: 'A' }]);
     expect(
