@@ -326,7 +326,11 @@ it('a recording is encoded as browsers do', async () => {
   const events = `data: ${JSON.stringify(event)}\n\n`;
   const { client, server } = await clientOf(answers(200, events, { 'content-type': 'text/event-stream' }));
   const file = new File(['RIFF'], 'a "b"\r\n.wav', { type: 'audio/wav' });
-  await client.transcribe(file, { model: 'ear', language: 'de' });
+  const voice = new File(['voice'], 'ada.wav');
+  await client.transcribe(file, {
+    ...{ model: 'ear', language: 'de' },
+    ...{ known_speaker_names: ['Ada', 'Bob'], known_speaker_references: [voice, Buffer.from('bytes')] },
+  });
   await client.transcribe(Buffer.from('RIFF'));
   await client.transcribe(file, { fileName: 'c.wav' });
   const [first, ...others] = await Promise.all(server.calls.map(({ body }) => body.then(String)));
@@ -340,6 +344,22 @@ it('a recording is encoded as browsers do', async () => {
     'Content-Disposition: form-data; name="language"',
     '',
     'de',
+    ...['Ada', 'Bob'].flatMap((name) => [
+      `--${boundary}`,
+      'Content-Disposition: form-data; name="known_speaker_names"',
+      '',
+      name,
+    ]),
+    ...[
+      ['ada.wav', 'voice'],
+      ['recording', 'bytes'],
+    ].flatMap(([name, content]) => [
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="known_speaker_references"; filename="${name}"`,
+      'Content-Type: application/octet-stream',
+      '',
+      content,
+    ]),
     `--${boundary}`,
     'Content-Disposition: form-data; name="file"; filename="a %22b%22%0D%0A.wav"',
     'Content-Type: audio/wav',
