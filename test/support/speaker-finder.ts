@@ -2,6 +2,8 @@
  * An engine without models that finds two speakers, the second from the middle of the recording on. The voice of a
  * reference is its level: `voices` are those of the speakers. It takes its time if JOBS_TEST_MS is set.
  */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { SpeakerOptions } from '../../engines/contract/index.ts';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import { wordEngine } from '../jobs/support/speech.ts';
@@ -20,12 +22,24 @@ export function hookSearch(search: Search): Disposable {
 export const voices = { first: 2_345, second: 3_456, stranger: 4_567 } as const;
 
 /** Samples that alternate between the level and its opposite. */
-export const soundOf = (level: number, samples: number): Int16Array<ArrayBuffer> =>
+const soundOf = (level: number, samples: number): Int16Array<ArrayBuffer> =>
   Int16Array.from({ length: samples }, (_, i) => (i % 2 === 0 ? level : -level));
 
 export function referenceOf(voice: keyof typeof voices, seconds = 2): Uint8Array<ArrayBuffer> {
   const samples = soundOf(voices[voice], seconds * sampleRate);
   return new Uint8Array(Buffer.concat([wavHeader(samples.byteLength), new Uint8Array(samples.buffer)]));
+}
+
+/** The levels of `voices` of which a file below the directory has some samples. */
+export async function soundsIn(directory: string): Promise<number[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name: file }) => join(parentPath, file));
+  // Other processes may just have removed a file.
+  const contents = await Promise.all(files.map((path) => readFile(path).catch(() => Buffer.alloc(0))));
+  return Object.values(voices).filter((level) => {
+    const sound = Buffer.from(soundOf(level, 50).buffer);
+    return contents.some((bytes) => bytes.includes(sound) || bytes.includes(sound.toString('base64', 0, 48)));
+  });
 }
 
 const source = `

@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { multipart, multipartType, type FormField } from '../../api/support/forms.ts';
 import { readEvents } from '../../jobs/support/jobs.ts';
 import { hookEngine, speechOf } from '../../jobs/support/speech.ts';
-import { hookSearch, referenceOf, voices, withFinder } from '../../support/speaker-finder.ts';
+import { hookSearch, referenceOf, soundsIn, voices, withFinder } from '../../support/speaker-finder.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -94,6 +95,19 @@ test.each<[what: string, pointer: string, code: string, fields: readonly FormFie
     expect(await answer.json()).toMatchObject({ code, errors: [{ pointer }] });
   }
   expect(searches).toBe(0);
+});
+
+test('nothing of a reference is on the disk after its request', async () => {
+  const dataDir = await temporaryDirectory();
+  await using own = await startTestService({ ...withFinder, env: { DATA_DIR: dataDir } });
+  const searched: number[][] = [];
+  using _looking = hookSearch(async () => searched.push(await soundsIn(dataDir)));
+  const form = multipart(field('model', 'words'), ...named('Ada'), ...like('first'), talk);
+  const answer = await own.api('/transcribe', { method: 'POST', headers: multipartType, body: new Uint8Array(form) });
+  expect(await answer.json()).toMatchObject({ speakers: [{ speaker: 'Ada' }, { speaker: 'A' }] });
+  expect(searched).toEqual([[voices.first]]);
+  await expect.poll(() => soundsIn(dataDir)).toEqual([]);
+  expect(await soundsIn('/dev/shm')).toEqual([]);
 });
 
 test('a second recording is rejected', async () => {
