@@ -9,7 +9,7 @@ import { announce } from '../announcements.ts';
 import { isKeyRefused } from '../failure.ts';
 import { attempt, key } from '../key.ts';
 import { newId } from '../library/entry.ts';
-import { entries, keepFile, read, remove, save } from '../library/library.ts';
+import { entries, keepFile, read, remove, save, type Outcome } from '../library/library.ts';
 import { client } from '../service.ts';
 import { deleteJob, failureOfRecording, followJob, isJobGone } from './jobs.ts';
 import type { Recording } from './recording.ts';
@@ -89,9 +89,9 @@ let queue: Promise<unknown> = Promise.resolve();
 const keep = (id: string): Promise<unknown> => (queue = queue.then(() => write(id)));
 
 /** Another tab that follows the same job may have written it already. */
-async function write(id: string): Promise<void> {
+async function write(id: string): Promise<Outcome | undefined> {
   const [recording, state] = [byId(id), kept.get(id)];
-  if (!recording || !state) return;
+  if (!recording || !state) return undefined;
   const { title, transcript, job } = recording;
   const searchText = searchTextOf(title, transcript);
   const { revision } = state;
@@ -99,6 +99,7 @@ async function write(id: string): Promise<void> {
   const outcome = await save({ ...draft, ...(job !== undefined && { job }) }, true);
   if (outcome === 'saved') state.revision += 1;
   state.isKept = outcome !== 'refused';
+  return outcome;
 }
 
 /** `name`: "" restores the label. Another tab may have named other speakers in the meantime. */
@@ -115,8 +116,10 @@ export function renameSpeaker(id: string, label: string, name: string): Promise<
   const state = kept.get(id);
   if (state) state.isKept = false; // stays in memory until it is stored
   return (queue = queue.then(async () => {
+    if ((await write(id)) !== 'changed' || !state) return;
+    state.isKept = false;
     const { entry, content } = (await read(id)) ?? {};
-    if (state && entry) state.revision = entry.revision;
+    if (entry) state.revision = entry.revision;
     if (content?.transcript) rename(content.transcript.speakers);
     await write(id);
   }));

@@ -13,17 +13,19 @@ const modeNames: Readonly<Record<SpeakerMode, string>> = {
 
 export function SpeakerFields({ entry }: { readonly entry: ModelEntry }) {
   const modes = speakerModes.filter((mode) => canDistinguish(entry, mode));
-  const mode = modes.find((one) => one === preferences.value.speakers);
+  const { speakers } = preferences.value;
+  const mode = modes.find((one) => one === speakers) ?? '';
   return (
     <>
       <div class="field">
         <label for="speakers">
-          Speakers of files {modes.length === 0 && <span class="small">not possible with this model</span>}
+          Speakers in files {modes.length === 0 && <span class="small">not possible with this model</span>}
         </label>
         <select
           id="speakers"
           disabled={modes.length === 0}
-          value={mode ?? ''}
+          aria-describedby="speakers-note"
+          value={mode}
           onChange={({ currentTarget: { selectedIndex } }) => prefer({ speakers: modes[selectedIndex - 1] ?? '' })}
         >
           <option value="">Not distinguished</option>
@@ -33,6 +35,10 @@ export function SpeakerFields({ entry }: { readonly entry: ModelEntry }) {
             </option>
           ))}
         </select>
+        <p id="speakers-note" class="note" aria-live="polite">
+          {mode !== speakers &&
+            `This model cannot distinguish speakers by ${speakers}. It transcribes files without speakers.`}
+        </p>
       </div>
       {mode === 'voice' && takesSpeakerCount(entry) && <Count />}
       {takesSpeakerCount(entry) && !modes.includes('voice') && <Missing />}

@@ -38,6 +38,8 @@ interface Job {
 let jobs: Map<string, Job>;
 let deleted: string[];
 let items: Map<string, string>;
+/** What is sent about speakers. */
+let speakerFields: object;
 
 const timed = (text: string, index: number) => ({ start_ms: 1_000 * index, end_ms: 1_000 * index + 900, text });
 const resultOf = (...texts: readonly string[]) => ({
@@ -58,6 +60,7 @@ beforeEach(() => {
   jobs = new Map();
   deleted = [];
   items = new Map();
+  speakerFields = {};
   vi.stubGlobal('indexedDB', new IDBFactory());
   vi.stubGlobal('BroadcastChannel', class { postMessage(): void {} }); // prettier-ignore
   vi.stubGlobal('addEventListener', vi.fn());
@@ -75,7 +78,7 @@ async function openPage() {
   vi.resetModules();
   const transcriptions = { events, delete: async (id: string) => void deleted.push(id) }; // eslint-disable-line @typescript-eslint/require-await
   vi.doMock('../../page/service.ts', () => ({ client: signal({ transcriptions }) }));
-  vi.doMock('../../page/listings.ts', () => ({ speakerFields: signal({}), timestamps: signal({}) }));
+  vi.doMock('../../page/listings.ts', () => ({ speakerFields: signal(speakerFields), timestamps: signal({}) }));
   const library = await load<Modules['library']>('library/library');
   const reader = await load<Modules['reader']>('reader/recordings');
   const { key } = await import('../../page/key.ts');
@@ -234,6 +237,20 @@ describe('a long recording', () => {
     reader.addRecording(file, { job: 'j' });
     await isKept(reader.opened.value!.id, 'Good');
     expect(reader.opened.value!.transcript.failure).toMatchObject({ text: 'Too busy.' });
+  });
+
+  test.each([
+    ['parameter-not-supported', {}, 'It has one channel. Choose another way to distinguish speakers'],
+    ['recording-too-long', { diarize: 'true' }, 'It has one channel. Without speakers, longer recordings'],
+    ['recording-too-long', {}, 'It has one channel.'],
+  ])('whose speakers cannot be found says what to do: %s, %j', async (code, fields, text) => {
+    speakerFields = fields;
+    const problem = { type: 'about:blank', title: 'No', status: 422, code, detail: 'It has one channel.' };
+    jobs.set('j', { segments: [], end: Promise.resolve({ type: 'transcription.failed', seq: 100, problem }) });
+    const { reader } = await openPage();
+    reader.addRecording(file, { job: 'j' });
+    await expect.poll(() => reader.opened.value?.transcript.failure?.text).toMatch(text);
+    if (text.endsWith('channel.')) expect(reader.opened.value?.transcript.failure?.text).toBe(text);
   });
 
   test('that the service no longer has says so', async () => {

@@ -8,11 +8,15 @@ import { conversation, writeSpeakerModels } from '../support/speaker-models.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { faultsOf } from './axe.ts';
 import {
+  draftOf,
   openPage,
+  promptUser,
   requestsOf,
   sharedBrowser,
+  spoken,
   textOf,
   transcriptOf,
+  withoutSocket,
   type OpenOptions,
   type UserPage,
 } from './support.ts';
@@ -40,7 +44,7 @@ describeWith(['chromium'], 'a user who wants to know who spoke', () => {
     return { options: { speakers: { folder, threshold: 0.5 } } };
   };
 
-  const mode = ({ page }: UserPage) => page.getByLabel('Speakers of files');
+  const mode = ({ page }: UserPage) => page.getByLabel('Speakers in files');
   const chooseMode = async (page: UserPage, name: string) => {
     await page.models.click();
     await mode(page).selectOption(name);
@@ -134,9 +138,20 @@ describeWith(['chromium'], 'a user who wants to know who spoke', () => {
     expect(await page.page.locator('.name').count()).toBe(0);
   });
 
+  test('dictates as before: a microphone has no channels to distinguish', async () => {
+    const script = promptUser(call) + withoutSocket;
+    const { page } = await open({ script, settings: { speakers: 'channel' }, isAlone: true });
+    await page.button('Speak').click();
+    await spoken(page);
+    await page.button('Stop and transcribe').click();
+    await draftOf(page).toMatch(/alpha/);
+    expect(await page.alert.count()).toBe(0);
+  });
+
   test('is offered the models where they are missing, with their license', async () => {
-    const { page } = await open();
+    const { page } = await open({ settings: { speakers: 'voice' } });
     await page.models.click();
+    await textOf(page.page.locator('#speakers-note')).toContain('cannot distinguish speakers by voice');
     expect(await mode(page).getByRole('option', { name: 'By voice' }).count()).toBe(0);
     await page.page.getByText('Details of Speakers (who spoke)').click();
     await textOf(page.page.locator('.offer')).toMatch(/License: .*CC-BY-4\.0/);

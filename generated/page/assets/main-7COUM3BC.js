@@ -1,1 +1,0 @@
-import"./chunk-CSEOX4HC.js";

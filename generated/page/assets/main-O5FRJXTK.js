@@ -1,0 +1,1 @@
+import"./chunk-MSEXT6WT.js";
