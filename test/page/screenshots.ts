@@ -25,7 +25,7 @@ engines:
 /** A scripted provider, the real MCP server for files, and eSpeak NG. */
 const scripted = `
 engines:
-  recognizer: { use: hosted-stt, baseUrl: '${provider.baseUrl}', local: true, models: [{ id: scripted-transcription, supports: [segment] }] }
+  recognizer: { use: hosted-stt, baseUrl: '${provider.baseUrl}', local: true, models: [{ id: scripted-transcription, supports: [segment, diarize] }] }
   answers: { use: llm-agent, baseUrl: '${provider.baseUrl}', local: true, models: [scripted-chat] }
   espeak: { use: espeak }
 mcpServers:
@@ -136,6 +136,7 @@ const pictures: Readonly<Record<string, Picture>> = {
   'page-first-run-phone': { machine: 'fresh', context: phone, prepare: type },
   'page-first-run-phone-dark': { machine: 'fresh', context: { ...phone, colorScheme: 'dark' }, prepare: type },
   'page-models': {
+    context: { viewport: { width: 900, height: 900 } },
     prepare: async (page) => {
       await page.getByRole('button', { name: /^Models/ }).click();
       await page.getByLabel('Language of recordings').selectOption('German');
@@ -166,8 +167,19 @@ const pictures: Readonly<Record<string, Picture>> = {
     machine: 'scripted',
     prepare: async (page) => {
       await writeSubtitles(machines.scripted.url); // the recording, too
+      await page.evaluate(`localStorage.setItem('parlance-settings', '{"speakers":"voice"}')`);
+      await page.reload();
+      await page.getByRole('button', { name: 'Speak', exact: true, disabled: false }).waitFor();
       await page.locator('input[type=file]').setInputFiles(join(work, 'call.mp3'));
-      await page.locator('.segment').nth(1).getByRole('button').click();
+      for (const [label, name] of [
+        ['A', 'Grace'],
+        ['B', 'Workshop'],
+      ] as const) {
+        await page.getByRole('group', { name: /^Speakers/ }).getByText(label, { exact: true }).click(); // prettier-ignore
+        await page.getByRole('textbox', { name: 'Name' }).fill(name);
+        await page.keyboard.press('Enter');
+      }
+      await page.locator('.segment').nth(1).getByRole('button').first().click();
       await page.locator('.segment[aria-current]').waitFor();
     },
   },

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 const segments = [
-  { start: 0, end: 2.9, text: 'Thanks for calling. Where do we stand with the pump?' },
-  { start: 2.9, end: 6.4, text: 'It runs again. The seal was worn, so I replaced it on Tuesday.' },
-  { start: 6.4, end: 9.8, text: 'Good. Can you send me the invoice before the tenth?' },
-  { start: 9.8, end: 13.1, text: 'You will have it on Monday. I also need the old serial number.' },
-  { start: 13.1, end: 15.2, text: 'I will look it up and write to you today.' },
+  { start: 0, end: 2.9, speaker: 'A', text: 'Thanks for calling. Where do we stand with the pump?' },
+  { start: 2.9, end: 6.4, speaker: 'B', text: 'It runs again. The seal was worn, so I replaced it on Tuesday.' },
+  { start: 6.4, end: 9.8, speaker: 'A', text: 'Good. Can you send me the invoice before the tenth?' },
+  { start: 9.8, end: 13.1, speaker: 'B', text: 'You will have it on Monday. I also need the old serial number.' },
+  { start: 13.1, end: 15.2, speaker: 'A', text: 'I will look it up and write to you today.' },
 ];
 
 /** The spoken text of the recording. */
