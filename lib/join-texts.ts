@@ -22,6 +22,9 @@ export function separatorOf(before: string, after: string): '' | ' ' {
   return endsUnspaced.test(end) && beginsUnspaced.test(begin) ? '' : ' ';
 }
 
+/** Whether the text has letters of a script without spaces between words. */
+export const isUnspaced = (text: string): boolean => new RegExp(`[${unspaced}]`, 'u').test(text);
+
 /** Trims the texts, and leaves out empty ones. */
 export function joinTexts(texts: readonly string[]): string {
   const parts = texts.map((text) => text.trim()).filter((text) => text !== '');

@@ -121,3 +121,26 @@ function aLaw(code: number): number {
   const magnitude = exponent === 0 ? mantissa : (mantissa + 32) << (exponent - 1);
   return ((bits & 0x80) === 0 ? -magnitude : magnitude) / 2 ** 12;
 }
+
+/** Encodes samples in G.711. */
+export function toG711(samples: Int16Array, law: 'ulaw' | 'alaw'): Uint8Array {
+  const encode = law === 'ulaw' ? toMuLaw : toALaw;
+  const codes = new Uint8Array(samples.length);
+  for (let i = 0; i < codes.length; i++) codes[i] = encode(samples[i] ?? 0);
+  return codes;
+}
+
+/** Inverse of `muLaw`. The sum with 132 has its highest bit, of 8 bits or more, in the place of the exponent. */
+function toMuLaw(sample: number): number {
+  const magnitude = Math.min(Math.abs(sample), 32_635) + 132;
+  const exponent = 24 - Math.clz32(magnitude);
+  return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | ((magnitude >> (exponent + 3)) & 0x0f)) & 0xff;
+}
+
+/** Inverse of `aLaw`. */
+function toALaw(sample: number): number {
+  const magnitude = (sample < 0 ? ~sample : sample) >> 3;
+  const exponent = Math.max(0, 27 - Math.clz32(magnitude));
+  const mantissa = (magnitude >> Math.max(1, exponent)) & 0x0f;
+  return ((sample < 0 ? 0 : 0x80) | (exponent << 4) | mantissa) ^ 0x55;
+}

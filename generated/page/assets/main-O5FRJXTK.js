@@ -1,1 +1,0 @@
-import"./chunk-MSEXT6WT.js";

@@ -1,0 +1,1 @@
+import"./chunk-DBEN4XJK.js";
