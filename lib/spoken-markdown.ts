@@ -4,16 +4,16 @@
  */
 import { closes, fenceOf, type Fence } from './code-fence.ts';
 import { endsOfSentences } from './sentence-ends.ts';
-import { createPieces, type Piece } from './spoken-pieces.ts';
+import { createPieces, type Piece, type PieceOptions } from './spoken-pieces.ts';
 
 /**
  * The first sentence is spoken as soon as it is complete. Each further piece is long enough that the next one arrives
  * in time, and that 3,000 characters make at most 16 pieces.
  */
-const lengths = { longest: 600, shortest: [0, 24, 48, 96, 192, 250] } as const;
+const usualLengths = { longest: 600, shortest: [0, 24, 48, 96, 192, 250] } as const;
 
 /** `write` returns the pieces that are complete. `flush` returns the rest; another text may follow. */
-export function createSpokenPieces() {
+export function createSpokenPieces(lengths: Pick<PieceOptions, 'longest' | 'shortest'> = usualLengths) {
   const pieces = createPieces({ ...lengths, sentenceEnds });
   let lines = createLines();
   return {

@@ -30,7 +30,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/realtime\//,
-    /^(lib\/|engines\/contract\/|src\/(transcription|engine-host|audio|settings|contract|system|keys|limits)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(transcription|chat|speech|tools|engine-host|audio|settings|contract|system|keys|limits)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/jobs\//,

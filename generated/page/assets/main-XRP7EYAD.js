@@ -1,0 +1,1 @@
+import"./chunk-DUCLNWS5.js";

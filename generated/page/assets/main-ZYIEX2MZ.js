@@ -1,1 +1,0 @@
-import"./chunk-DBEN4XJK.js";
