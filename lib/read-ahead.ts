@@ -20,10 +20,10 @@ export function readAhead<T>(
   const unread: T[] = [];
   let size = 0;
   let end: { readonly error?: unknown } | undefined;
-  let change = Promise.withResolvers<void>();
+  let change = Promise.withResolvers<undefined>();
 
   function changed(): void {
-    change.resolve();
+    change.resolve(undefined);
     change = Promise.withResolvers();
   }
 

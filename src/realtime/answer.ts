@@ -111,9 +111,15 @@ async function* piecesOf(
     }
     const piece = await say(part.text);
     if (!piece) continue;
-    yield { type: 'piece', text: separatorOf(before, piece.text) + piece.text, sound: piece.sound };
+    yield { ...piece, type: 'piece', text: gapBetween(before, piece.text) + piece.text };
     before = piece.text;
   }
+}
+
+/** A heading or a list item without a full stop ends with its line. */
+function gapBetween(before: string, after: string): string {
+  const gap = separatorOf(before, after);
+  return gap === '' || /\p{P}$/u.test(before) ? gap : '\n';
 }
 
 async function* spoken(pieces: ReturnType<typeof piecesOf>, signal: AbortSignal): AsyncGenerator<AnswerPart> {

@@ -28,10 +28,11 @@ export async function* soundOf(audio: AsyncIterable<Uint8Array>, encoding: Outpu
   let rest = new Int16Array();
   let isFirst = true;
 
-  function* cut(samples: Int16Array, minLength: number): Generator<Sound> {
+  /** Keeps a rest that is shorter than a part, unless `keeps` is false. */
+  function* cut(samples: Int16Array, keeps: boolean): Generator<Sound> {
     const all = rest.length === 0 ? samples : concat(rest, samples);
     let at = 0;
-    while (at < all.length && all.length - at >= minLength) {
+    while (at < all.length && !(keeps && all.length - at < partLength)) {
       const part = all.subarray(at, at + partLength);
       at += part.length;
       yield { bytes: encode(part), ms: (1000 * part.length) / rate, db: levelOf(part, fullScale) };
@@ -40,12 +41,11 @@ export async function* soundOf(audio: AsyncIterable<Uint8Array>, encoding: Outpu
   }
 
   for await (const bytes of audio) {
-    for (const sound of cut(resample(viewSamples16(bytes)), isFirst ? 1 : partLength)) {
-      isFirst = false;
-      yield sound;
-    }
+    const samples = resample(viewSamples16(bytes));
+    yield* cut(samples, !isFirst || samples.length > partLength);
+    isFirst &&= samples.length === 0;
   }
-  yield* cut(flush(), 1);
+  yield* cut(flush(), false);
 }
 
 interface Encoder {
