@@ -7,6 +7,8 @@ export interface GateOptions {
   readonly marginDb?: number;
   /** Whether an answer is playing. The residue of its echo must not open the gate. */
   readonly isSpeaking?: boolean;
+  /** Sound up to this level is not a voice, but possibly the echo of an answer, in decibels. Default: none is known. */
+  readonly echoDb?: number;
 }
 
 /** All times are in milliseconds of sound. */
@@ -54,11 +56,11 @@ export const closeGate = (gate: Gate): Gate => ({ ...gate, isOpen: false, voiceM
 
 /** Returns the gate after another frame of sound. */
 export function pushLevel(gate: Gate, db: number, ms: number, options: GateOptions): Gate {
-  const { pauseMs, marginDb = 12, isSpeaking = false } = options;
+  const { pauseMs, marginDb = 12, isSpeaking = false, echoDb = -Infinity } = options;
   const needed = isSpeaking ? interruption : { openMs, moreDb: 0 };
   const now = gate.now + ms;
   const room = roomAt(now, db, gate.room);
-  const isVoice = db > thresholdOf(room, marginDb, needed.moreDb);
+  const isVoice = db > Math.max(thresholdOf(room, marginDb, needed.moreDb), Math.min(thresholdDb.max, echoDb));
   const next = { ...gate, now, room, lastVoice: isVoice ? now : gate.lastVoice };
   if (gate.isOpen) return now - next.lastVoice < pauseMs ? next : closeGate(next);
   const voiceMs = isVoice ? gate.voiceMs + ms : Math.max(0, gate.voiceMs - ms);

@@ -33,6 +33,11 @@ export interface SpeechServices extends TurnServices {
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
   /** Rate limit in milliseconds of audio; audio beyond it is delayed. */
   readonly soundRate?: Rate | undefined;
+  /**
+   * Called for each frame. Returns the level of the answer that is playing, in decibels relative to full scale, so that
+   * its echo does not interrupt it; undefined if none is.
+   */
+  readonly answerDb?: (() => number | undefined) | undefined;
 }
 
 /** Calls take effect one after the other. After `end`, they do nothing. */
@@ -79,6 +84,7 @@ const stallMs = 1_000;
 class LiveSpeechSession implements SpeechSession {
   readonly #directory: AccountedDirectory;
   readonly #detector: Pick<TranscriptionEngine, 'findSpeech'> | undefined;
+  readonly #answerDb: SpeechServices['answerDb'];
   readonly #context: TurnContext;
   /** Aborts all work of the session. */
   readonly #life: LinkedSignal;
@@ -95,6 +101,7 @@ class LiveSpeechSession implements SpeechSession {
   constructor(options: SpeechOptions, { services, directory, emit }: Parts, parent: AbortSignal) {
     this.#options = options;
     this.#directory = directory;
+    this.#answerDb = services.answerDb;
     this.#life = linkedSignal(parent);
     const { signal } = this.#life;
     this.#context = {
@@ -168,7 +175,8 @@ class LiveSpeechSession implements SpeechSession {
     const keptMs = windowMs + (this.#options.detection?.prefixMs ?? 0);
     this.#recent.push(frame, this.#state.gate.now + frame.ms, keptMs);
     if (this.#state.turn?.isFull === false) this.#turn?.recording.push(frame);
-    const effects = await this.#apply({ type: 'frame', db: frame.db, ms: frame.ms });
+    const answerDb = this.#answerDb?.();
+    const effects = await this.#apply({ type: 'frame', db: frame.db, ms: frame.ms, answerDb });
     return !effects.some(({ type }) => type === 'full');
   }
 

@@ -16,7 +16,8 @@ export interface TurnDetection {
 }
 
 export type DetectorEvent =
-  | { readonly type: 'frame'; readonly db: number; readonly ms: number }
+  /** `answerDb`: the level of the answer that is playing; undefined if none is. */
+  | { readonly type: 'frame'; readonly db: number; readonly ms: number; readonly answerDb?: number | undefined }
   /**
    * The answer to `ask`: the speech in the last `windowMs`; undefined without an answer. This must be the next event
    * after `ask`.
@@ -71,6 +72,9 @@ export interface TurnState {
   readonly missed: number;
   /** Until this time, the level alone decides, because the detector was too slow. */
   readonly byLevelUntilMs: number;
+  readonly isAnswerPlaying: boolean;
+  /** Consecutive answers with speech, while no turn is open. */
+  readonly found: number;
 }
 
 export interface Transition {
@@ -93,16 +97,20 @@ const maxMissed = 3;
 const byLevelMs = 60_000;
 /** Speech that ends this close to the end of the window counts as ongoing. */
 const edgeMs = 20;
+/** An answer that is playing is interrupted only if the detector finds speech this many times in a row. */
+const foundInAnswer = 2;
+/** The echo of an answer is at least 20 dB quieter than the answer, and its level varies. */
+const echoDistanceDb = 18;
 
 export function newTurnState(detection: TurnDetection | null, { hasDetector }: { hasDetector: boolean }): TurnState {
-  const askAtMs = hasDetector ? 0 : Infinity;
-  return { detection, gate: newGate, turn: undefined, floorMs: 0, askAtMs, missed: 0, byLevelUntilMs: 0 };
+  const asked = { askAtMs: hasDetector ? 0 : Infinity, missed: 0, byLevelUntilMs: 0, found: 0 };
+  return { detection, gate: newGate, turn: undefined, floorMs: 0, isAnswerPlaying: false, ...asked };
 }
 
 export function next(state: TurnState, event: DetectorEvent): Transition {
   switch (event.type) {
     case 'frame':
-      return onFrame(state, event.db, event.ms);
+      return onFrame(state, event);
     case 'answer':
       return onAnswer(state, event.speech);
     case 'stall':
@@ -120,11 +128,15 @@ const hasSpeech = (turn: Turn): boolean => turn.hasSpeech || turn.voiceMs >= min
 
 const still = (state: TurnState): Transition => ({ state, effects: [] });
 
-function onFrame(before: TurnState, db: number, ms: number): Transition {
+function onFrame(before: TurnState, { db, ms, answerDb }: Extract<DetectorEvent, { type: 'frame' }>): Transition {
   const { detection } = before;
-  const marginDb = 6 + 12 * (detection?.threshold ?? 0.5);
-  const gate = pushLevel(before.gate, db, ms, { pauseMs: detection?.silenceMs ?? Infinity, marginDb });
-  const state = { ...before, gate };
+  const isAnswerPlaying = answerDb !== undefined;
+  const gate = pushLevel(before.gate, db, ms, {
+    pauseMs: detection?.silenceMs ?? Infinity,
+    marginDb: 6 + 12 * (detection?.threshold ?? 0.5),
+    ...(isAnswerPlaying && { isSpeaking: true, echoDb: answerDb - echoDistanceDb }),
+  });
+  const state = { ...before, gate, isAnswerPlaying, found: gate.isOpen ? before.found : 0 };
   if (before.turn) {
     const voiceMs = before.turn.voiceMs + (gate.lastVoice === gate.now ? ms : 0);
     const step = onFrameOfTurn(state, { ...before.turn, voiceMs });
@@ -189,12 +201,14 @@ function onAnswer(before: TurnState, speech: readonly Span[] | undefined): Trans
   const last = speech.at(-1) ?? { startMs: 0, endMs: 0 };
   if (!turn) {
     const isSpeech = gate.isOpen && last.endMs >= gate.now - edgeMs;
-    return isSpeech ? start(before, detection, Math.max(gate.onset, last.startMs), true) : still(before);
+    const found = isSpeech ? before.found + 1 : 0;
+    const isEnough = found >= (before.isAnswerPlaying ? foundInAnswer : 1);
+    return isEnough ? start(before, detection, Math.max(gate.onset, last.startMs), true) : still({ ...before, found });
   }
   const speechMs = Math.max(turn.speechMs, last.endMs);
-  const found = { ...turn, speechMs, hasSpeech: turn.hasSpeech || last.endMs > turn.startMs };
-  if (gate.now - speechMs >= detection.silenceMs) return endInSilence(before, found, speechMs);
-  return still({ ...before, turn: found });
+  const known = { ...turn, speechMs, hasSpeech: turn.hasSpeech || last.endMs > turn.startMs };
+  if (gate.now - speechMs >= detection.silenceMs) return endInSilence(before, known, speechMs);
+  return still({ ...before, turn: known });
 }
 
 function onCommit(state: TurnState): Transition {
@@ -227,7 +241,7 @@ function open(
   const turn = { startMs, voiceMs, isStarted, hasSpeech, speechMs: now, isPaused: false, isFull: false };
   const started = isStarted ? [{ type: 'started', ms: startMs } as const] : [];
   return {
-    state: { ...askAfter(state, askMs.open), turn },
+    state: { ...askAfter(state, askMs.open), turn, found: 0 },
     effects: [{ type: 'record', fromMs: startMs }, ...started],
   };
 }

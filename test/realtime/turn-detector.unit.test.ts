@@ -171,6 +171,55 @@ describe('with a detector', () => {
   });
 });
 
+describe('while an answer is playing', () => {
+  const answerDb = -14;
+  const during = (...parts: readonly Part[]): DetectorEvent[] =>
+    sound(...parts).map((event) => (event.type === 'frame' ? { ...event, answerDb } : event));
+  const always = (now: number) => [{ startMs: now - 300, endMs: now }];
+  /** Words and pauses of different levels, the loudest of which is the level of the answer. */
+  const words: Part[] = [-14, -22, -17, -30, -15, -19, -14, -25].flatMap((db) => [[db, 280], [db - 30, 120]] as const); // prettier-ignore
+  const echo = words.map(([db, ms]): Part => [db - 20, ms]);
+
+  it.each<[string, readonly Part[]]>([
+    ['a click of 60 ms', [[-5, 60]]], // prettier-ignore
+    ['clicks of 60 ms', Array.from({ length: 20 }, (): Part[] => [[-5, 60], [quiet, 140]]).flat()], // prettier-ignore
+    ['a noise of 200 ms', [[-5, 200]]], // prettier-ignore
+    ['its own sound, 20 dB lower', echo],
+    ['a tone of its own, 20 dB lower', [[answerDb - 20, 3_000]]], // prettier-ignore
+  ])('%s interrupts nothing, whatever the detector finds', (_what, parts) => {
+    const events = during([quiet, 1_000], ...parts, [quiet, 1_000]);
+    expect(told(events)).toEqual([]);
+    expect(told(events, { ask: always })).toEqual([]);
+  });
+
+  it.each([-50, -40, -30])('a steady noise of %i dB interrupts nothing', (db) => {
+    expect(told(during([db, 10_000]))).toEqual([]);
+    expect(told(during([db, 10_000]), { ask: always })).toEqual([]);
+  });
+
+  it('speech interrupts after 240 ms by level', () => {
+    const starts = (events: readonly DetectorEvent[], ask?: (now: number) => Span[]) =>
+      run(events, ask && { ask }).flatMap(({ type, at }) => (type === 'started' ? [at] : []));
+    const speech: Part[] = [[quiet, 1_000], [voice, 1_000], [quiet, 1_000]]; // prettier-ignore
+    expect(starts(during(...speech))).toEqual([1_240]);
+    expect(starts(during(...speech), always)).toEqual([1_340]);
+    expect(starts(sound(...speech), always)).toEqual([1_120]);
+    expect(told(during(...speech))).toEqual(turn(700, 2_500));
+  });
+
+  it('speech that the detector finds only now and then does not interrupt', () => {
+    let asked = 0;
+    const ask = (now: number) => (asked++ % 2 === 0 ? always(now) : []);
+    expect(told(during([quiet, 1_000], [voice, 3_000]), { ask })).toEqual([]);
+    expect(asked).toBeGreaterThan(10);
+  });
+
+  it.each([-120, quiet, -30])('a voice of -18 dB interrupts in a room of %i dB, however loud the answer is', (db) => {
+    const loud = sound([db, 1_000], [-18, 1_000]).map((event) => ({ ...event, answerDb: 0 }) as DetectorEvent);
+    expect(told(loud)).toEqual(['started 700']);
+  });
+});
+
 describe('a detector that is too slow', () => {
   it('is asked again after a minute of turns by level, and decides', () => {
     const asked: number[] = [];
@@ -262,8 +311,10 @@ describe('whatever happens', () => {
     }),
   );
   const frames = fc
-    .tuple(level, fc.integer({ min: 1, max: 200 }), fc.constantFrom(20, 20.045, 13))
-    .map(([db, count, ms]) => Array.from({ length: count }, () => ({ type: 'frame', db, ms }) as const));
+    .tuple(level, fc.integer({ min: 1, max: 200 }), fc.constantFrom(20, 20.045, 13), fc.option(level))
+    .map(([db, count, ms, answerDb]) =>
+      Array.from({ length: count }, () => ({ type: 'frame', db, ms, answerDb: answerDb ?? undefined }) as const),
+    );
   const long = level.map((db) => Array.from({ length: 3_100 }, () => ({ type: 'frame', db, ms: 20 }) as const));
   const other: fc.Arbitrary<DetectorEvent[]> = fc.oneof(
     fc.constantFrom<DetectorEvent[]>([{ type: 'commit' }], [{ type: 'clear' }], [{ type: 'stall' }]),

@@ -1,1 +1,0 @@
-import"./chunk-DUCLNWS5.js";
