@@ -2,24 +2,38 @@
  * How much of the sound of an answer the client can have played. A client plays sound as soon as it arrives, and without
  * a pause. Times are in milliseconds of a monotonic clock. Pure.
  */
+import type { Sound } from './sound-output.ts';
 
 export interface Playing {
   /** When all sound that was sent will have been played. */
   readonly untilMs: number;
-  /** Level of its loudest 100 ms since it began to play, in decibels relative to full scale. */
-  readonly db: number;
+  /** Milliseconds of sound since it began to play, without its silence. */
+  readonly loudMs: number;
+  /** Sum of the power of this sound, for each millisecond. 1 is full scale. */
+  readonly energy: number;
 }
 
 /** No answer is playing: at the start, and after an interruption, a cancellation or a truncation. */
-export const notPlaying: Playing = { untilMs: 0, db: -Infinity };
+export const notPlaying: Playing = { untilMs: 0, loudMs: 0, energy: 0 };
+
+/** In decibels. Pauses would lower the mean level. */
+const silentDb = -50;
 
 /** Returns the state after more sound has been sent. */
-export function play(playing: Playing, { ms, db }: { readonly ms: number; readonly db: number }, now: number): Playing {
-  const { untilMs, db: before } = isPlaying(playing, now) ? playing : { ...notPlaying, untilMs: now };
-  return { untilMs: untilMs + ms, db: Math.max(before, db) };
+export function play(playing: Playing, { ms, db }: Pick<Sound, 'ms' | 'db'>, now: number): Playing {
+  const { untilMs, loudMs, energy } = isPlaying(playing, now) ? playing : { ...notPlaying, untilMs: now };
+  const added = db > silentDb ? ms : 0;
+  return { untilMs: untilMs + ms, loudMs: loudMs + added, energy: energy + added * 10 ** (db / 10) };
 }
 
 export const isPlaying = ({ untilMs }: Playing, now: number): boolean => now < untilMs;
+
+/** Returns the mean level in decibels relative to full scale; undefined if no answer is playing. */
+export function levelOfAnswer(playing: Playing, now: number): number | undefined {
+  const { loudMs, energy } = playing;
+  if (!isPlaying(playing, now)) return undefined;
+  return loudMs === 0 ? silentDb : 10 * Math.log10(energy / loudMs);
+}
 
 /** Returns the milliseconds of an answer that can have been played; `playing` is the state after its last sound. */
 export function playedMs(sentMs: number, { untilMs }: Playing, now: number): number {

@@ -34,8 +34,8 @@ export interface SpeechServices extends TurnServices {
   /** Rate limit in milliseconds of audio; audio beyond it is delayed. */
   readonly soundRate?: Rate | undefined;
   /**
-   * Called for each frame. Returns the level of the answer that is playing, in decibels relative to full scale, so that
-   * its echo does not interrupt it; undefined if none is.
+   * Called for each frame. Returns the mean level of the answer that is playing (`levelOfAnswer`), so that its echo does
+   * not interrupt it; undefined if none is.
    */
   readonly answerDb?: (() => number | undefined) | undefined;
 }

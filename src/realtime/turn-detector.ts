@@ -16,7 +16,7 @@ export interface TurnDetection {
 }
 
 export type DetectorEvent =
-  /** `answerDb`: the level of the answer that is playing; undefined if none is. */
+  /** `answerDb`: the mean level of the answer that is playing; undefined if none is. */
   | { readonly type: 'frame'; readonly db: number; readonly ms: number; readonly answerDb?: number | undefined }
   /**
    * The answer to `ask`: the speech in the last `windowMs`; undefined without an answer. This must be the next event
@@ -99,8 +99,8 @@ const byLevelMs = 60_000;
 const edgeMs = 20;
 /** An answer that is playing is interrupted only if the detector finds speech this many times in a row. */
 const foundInAnswer = 2;
-/** The echo of an answer is at least 20 dB quieter than the answer, and its level varies. */
-const echoDistanceDb = 18;
+/** The echo of an answer is 20 dB quieter than the answer, and some of its syllables are 4 dB above its mean level. */
+const echoDistanceDb = 16;
 
 export function newTurnState(detection: TurnDetection | null, { hasDetector }: { hasDetector: boolean }): TurnState {
   const asked = { askAtMs: hasDetector ? 0 : Infinity, missed: 0, byLevelUntilMs: 0, found: 0 };

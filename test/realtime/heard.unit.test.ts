@@ -1,7 +1,7 @@
 /** What a client can have played of an answer, and the words in it. */
 import { describe, expect, it, test } from 'vitest';
 import { heardText, interrupt, truncate, type SpokenPiece } from '../../src/realtime/heard.ts';
-import { isPlaying, notPlaying, play, playedMs } from '../../src/realtime/playing.ts';
+import { isPlaying, levelOfAnswer, notPlaying, play, playedMs } from '../../src/realtime/playing.ts';
 import fc from '../support/fast-check.ts';
 
 const piece = (text: string, ms: number, isWhole = true): SpokenPiece => ({ text, ms, isWhole });
@@ -118,9 +118,14 @@ describe('what a client can have played', () => {
     expect(isPlaying(notPlaying, 0)).toBe(false);
   });
 
-  it('is as loud as its loudest part, until it has been played', () => {
-    const playing = play(play(notPlaying, sound(1_000, -12), 10_000), sound(1_000, -30), 10_500);
-    expect(playing.db).toBe(-12);
-    expect(play(playing, sound(1_000, -40), 20_000).db).toBe(-40);
+  it('is as loud as the mean of its sound without its silence, until it has been played', () => {
+    const playing = [sound(1_000, -10), sound(1_000, -20), sound(5_000, -90)].reduce(
+      (before, part) => play(before, part, 10_000),
+      notPlaying,
+    );
+    expect(levelOfAnswer(playing, 10_100)).toBeCloseTo(-12.6, 1);
+    expect(levelOfAnswer(playing, 17_000)).toBeUndefined();
+    expect(levelOfAnswer(play(playing, sound(1_000, -40), 20_000), 20_000)).toBeCloseTo(-40);
+    expect(levelOfAnswer(play(notPlaying, sound(1_000, -90), 0), 0)).toBe(-50);
   });
 });

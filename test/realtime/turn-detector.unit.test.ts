@@ -172,11 +172,12 @@ describe('with a detector', () => {
 });
 
 describe('while an answer is playing', () => {
-  const answerDb = -14;
+  /** The mean of the levels below. */
+  const answerDb = -17;
   const during = (...parts: readonly Part[]): DetectorEvent[] =>
     sound(...parts).map((event) => (event.type === 'frame' ? { ...event, answerDb } : event));
   const always = (now: number) => [{ startMs: now - 300, endMs: now }];
-  /** Words and pauses of different levels, the loudest of which is the level of the answer. */
+  /** Words and pauses of different levels. */
   const words: Part[] = [-14, -22, -17, -30, -15, -19, -14, -25].flatMap((db) => [[db, 280], [db - 30, 120]] as const); // prettier-ignore
   const echo = words.map(([db, ms]): Part => [db - 20, ms]);
 
