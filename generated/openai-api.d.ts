@@ -169,8 +169,8 @@ export type paths = {
             cookie?: never;
         };
         /**
-         * Transcribe live audio
-         * @description Opens a WebSocket for live transcription: the client sends audio and gets the transcript of each turn. Both sides
+         * Talk with a model, or transcribe live audio
+         * @description Opens a WebSocket for a conversation with a model or, with `intent=transcription`, for live transcription. Both sides
          *     send JSON events, which [asyncapi-compat.json](asyncapi-compat.json) describes. Browsers send the key as the
          *     subprotocol `openai-insecure-api-key.KEY` with `realtime`.
          */
@@ -458,7 +458,7 @@ export type components = {
              */
             expires_at: number;
             /** @description The initial session of connections with the secret, as in `session.created`. */
-            session: components["schemas"]["RealtimeTranscriptionSession"];
+            session: components["schemas"]["RealtimeTranscriptionSession"] | components["schemas"]["RealtimeSession"];
         };
         /** @description When a client secret expires. */
         ClientSecretExpiry: {
@@ -479,8 +479,8 @@ export type components = {
         ClientSecretRequest: {
             /** @description When the secret expires. Default: 600 seconds after its creation. */
             expires_after?: components["schemas"]["ClientSecretExpiry"];
-            /** @description The initial session of connections with the secret. Default: the same as without a secret. */
-            session?: components["schemas"]["RealtimeTranscriptionSessionUpdate"];
+            /** @description The initial session of connections with the secret. Default: a conversation, if the API key may chat. */
+            session?: components["schemas"]["RealtimeTranscriptionSessionUpdate"] | components["schemas"]["RealtimeSessionUpdate"];
         };
         /** @description The only answer. */
         CompletionChoice: {
@@ -878,8 +878,74 @@ export type components = {
             /** @description The settings of the audio that the client sends. */
             input?: components["schemas"]["RealtimeInputUpdate"];
         };
-        /** @description The events that a client sends. */
-        RealtimeClientEvent: components["schemas"]["RealtimeClientEventSessionUpdate"] | components["schemas"]["RealtimeClientEventInputAudioBufferAppend"] | components["schemas"]["RealtimeClientEventInputAudioBufferCommit"] | components["schemas"]["RealtimeClientEventInputAudioBufferClear"];
+        /** @description The events that a client sends in a conversation. */
+        RealtimeClientEvent: components["schemas"]["RealtimeClientEventConversationSessionUpdate"] | components["schemas"]["RealtimeClientEventInputAudioBufferAppend"] | components["schemas"]["RealtimeClientEventInputAudioBufferCommit"] | components["schemas"]["RealtimeClientEventInputAudioBufferClear"] | components["schemas"]["RealtimeClientEventConversationItemCreate"] | components["schemas"]["RealtimeClientEventConversationItemRetrieve"] | components["schemas"]["RealtimeClientEventConversationItemDelete"] | components["schemas"]["RealtimeClientEventConversationItemTruncate"] | components["schemas"]["RealtimeClientEventResponseCreate"] | components["schemas"]["RealtimeClientEventResponseCancel"];
+        /** @description Adds an item; the answers are `conversation.item.added` and `conversation.item.done`. */
+        RealtimeClientEventConversationItemCreate: {
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
+            type: "conversation.item.create";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description The item before the new one; `root`: the new one becomes the first. Default: the last item. */
+            previous_item_id?: string | null;
+            /** @description The new item. */
+            item: components["schemas"]["RealtimeItemCreate"];
+        };
+        /** @description Removes an item; the answer is `conversation.item.deleted`. */
+        RealtimeClientEventConversationItemDelete: {
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
+            type: "conversation.item.delete";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description The id of the item. */
+            item_id: string;
+        };
+        /** @description Asks for an item; the answer is `conversation.item.retrieved`. A transcription session keeps no items. */
+        RealtimeClientEventConversationItemRetrieve: {
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
+            type: "conversation.item.retrieve";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description The id of the item. */
+            item_id: string;
+        };
+        /** @description Cuts a spoken answer to what was heard; the answer is `conversation.item.truncated`. */
+        RealtimeClientEventConversationItemTruncate: {
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
+            type: "conversation.item.truncate";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description Only 0. */
+            content_index?: number | null;
+            /** @description The milliseconds that were heard. Default: 0. A longer time becomes the length of the answer. */
+            audio_end_ms?: number | null;
+        };
+        /** @description Changes the conversation; the answer is `session.updated`. */
+        RealtimeClientEventConversationSessionUpdate: {
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
+            type: "session.update";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description The settings to change. */
+            session: components["schemas"]["RealtimeSessionUpdate"];
+        };
         /** @description Adds audio. A piece may have any length, and may end within a sample. There is no answer. */
         RealtimeClientEventInputAudioBufferAppend: {
             /**
@@ -915,6 +981,33 @@ export type components = {
             /** @description Repeated in the `error` that the event causes. */
             event_id?: string | null;
         };
+        /** @description Ends the response in progress; `response.done` follows. */
+        RealtimeClientEventResponseCancel: {
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
+            type: "response.cancel";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description The response to cancel. Default: the one that adds to the conversation. */
+            response_id?: string | null;
+        };
+        /**
+         * @description Makes the model answer. The answer is `response.created`, immediately; the model is called when the turns before it are
+         *     transcribed.
+         */
+        RealtimeClientEventResponseCreate: {
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
+            type: "response.create";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description The settings of this response. */
+            response?: components["schemas"]["RealtimeResponseCreate"] | null;
+        };
         /** @description Changes the session; the answer is `session.updated`. */
         RealtimeClientEventSessionUpdate: {
             /**
@@ -926,6 +1019,103 @@ export type components = {
             event_id?: string | null;
             /** @description The settings to change. */
             session: components["schemas"]["RealtimeTranscriptionSessionUpdate"];
+        };
+        /** @description A part of a message. It never has audio. */
+        RealtimeContent: {
+            type: components["schemas"]["RealtimeContentType"];
+            /** @description Only in text parts. */
+            text?: string;
+            /** @description Only in audio parts. null: not transcribed yet. */
+            transcript?: string | null;
+        };
+        /** @description A part of a message of the client. */
+        RealtimeContentCreate: {
+            /** @description `input_text`, `output_text` or `text`, in messages of any role; `input_audio` and `output_audio` with a transcript. */
+            type: string;
+            /** @description The text, for text parts. */
+            text?: string | null;
+            /** @description The transcript, for audio parts. */
+            transcript?: string | null;
+        };
+        /**
+         * @description The kind of a content part: input of the user and the system, or output of the model, as text or audio.
+         * @enum {string}
+         */
+        RealtimeContentType: "input_text" | "input_audio" | "output_text" | "output_audio";
+        /** @description The audio settings of a conversation. */
+        RealtimeConversationAudio: {
+            input: components["schemas"]["RealtimeConversationInput"];
+            output: components["schemas"]["RealtimeOutput"];
+        };
+        /** @description The new audio settings of a conversation. */
+        RealtimeConversationAudioUpdate: {
+            /** @description The settings of the audio that the client sends. */
+            input?: components["schemas"]["RealtimeConversationInputUpdate"];
+            /** @description The settings of spoken answers. */
+            output?: components["schemas"]["RealtimeOutputUpdate"];
+        };
+        /** @description How the audio of a conversation is received and transcribed. */
+        RealtimeConversationInput: {
+            format: components["schemas"]["RealtimeAudioFormat"];
+            /** @description null: the transcripts of turns are not sent. */
+            transcription: components["schemas"]["RealtimeTranscription"] | null;
+            /** @description Not supported. */
+            noise_reduction: null;
+            /** @description null: the client commits, and creates responses. */
+            turn_detection: components["schemas"]["RealtimeConversationTurnDetection"] | null;
+        };
+        /** @description How audio is received and transcribed from now on. */
+        RealtimeConversationInputUpdate: {
+            /** @description The format of the audio that follows. */
+            format?: components["schemas"]["RealtimeFormatUpdate"];
+            /** @description The model and hints for the next turns. null selects the default model, and transcripts are not sent. */
+            transcription?: components["schemas"]["RealtimeTranscriptionUpdate"] | null;
+            /** @description How the end of a turn is detected. null: the client commits, and creates responses. */
+            turn_detection?: components["schemas"]["RealtimeConversationTurnDetectionUpdate"] | null;
+        };
+        /** @description Turns end with silence, and may start and interrupt responses. */
+        RealtimeConversationTurnDetection: {
+            type: components["schemas"]["RealtimeTurnDetectionType"];
+            /**
+             * Format: double
+             * @description Only for `server_vad`, 0 to 1; 0.5 is 12 dB above the noise of the room.
+             */
+            threshold?: number;
+            /**
+             * Format: int32
+             * @description Only for `server_vad`: milliseconds before the first voiced frame that belong to the turn.
+             */
+            prefix_padding_ms?: number;
+            /**
+             * Format: int32
+             * @description Only for `server_vad`: milliseconds of silence that end a turn.
+             */
+            silence_duration_ms?: number;
+            /** @description Only for `semantic_vad`. */
+            eagerness?: components["schemas"]["RealtimeEagerness"];
+            /** @description Whether a turn with a transcript gets an answer. */
+            create_response: boolean;
+            /** @description Whether the start of a turn interrupts the response in progress. */
+            interrupt_response: boolean;
+            /** @description Not supported. */
+            idle_timeout_ms: null;
+        };
+        /** @description How the end of a turn is detected from now on, and what turns cause. */
+        RealtimeConversationTurnDetectionUpdate: {
+            /** @description Default: the current type, else `server_vad`. */
+            type?: components["schemas"]["RealtimeTurnDetectionType"];
+            /** @description Only for `server_vad`, 0 to 1: how loud speech must be. 0.5 is 12 dB above the noise of the room. Default: 0.5. */
+            threshold?: number | null;
+            /** @description Only for `server_vad`, 0 to 2000: milliseconds before the first voiced frame that belong to the turn. Default: 300. */
+            prefix_padding_ms?: number | null;
+            /** @description Only for `server_vad`, 100 to 5000: milliseconds of silence that end a turn. Default: 500. */
+            silence_duration_ms?: number | null;
+            /** @description Only for `semantic_vad`. Default: `auto`. */
+            eagerness?: components["schemas"]["RealtimeEagerness"] | null;
+            /** @description Whether a turn with a transcript gets an answer. Default: true. */
+            create_response?: boolean | null;
+            /** @description Whether the start of a turn interrupts the response in progress. Default: true. */
+            interrupt_response?: boolean | null;
         };
         /**
          * @description How soon `semantic_vad` ends a turn: after a silence of 800 (`low`), 600 (`medium`, `auto`) or 400 (`high`) ms.
@@ -951,12 +1141,31 @@ export type components = {
             /** @description Hz, for `audio/pcm`. Default: 24000. */
             rate?: number | null;
         };
-        /** @description The audio of a turn. */
-        RealtimeInputAudio: {
+        /** @description The function that the model must call. */
+        RealtimeFunctionChoice: {
             /** @enum {string} */
-            type: "input_audio";
-            /** @description The transcript has its own event. */
-            transcript: null;
+            type: "function";
+            name: string;
+        };
+        /** @description A function of the client. */
+        RealtimeFunctionTool: {
+            /** @enum {string} */
+            type: "function";
+            name: string;
+            description?: string;
+            /** @description JSON Schema of the arguments. */
+            parameters?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The input tokens of a response. */
+        RealtimeInputTokenDetails: {
+            /** Format: int64 */
+            text_tokens: number;
+            /** Format: int64 */
+            audio_tokens: number;
+            /** Format: int64 */
+            cached_tokens: number;
         };
         /** @description How audio is received and transcribed from now on. */
         RealtimeInputUpdate: {
@@ -967,25 +1176,216 @@ export type components = {
             /** @description How the end of a turn is detected. null: the client ends turns with `input_audio_buffer.commit`. */
             turn_detection?: components["schemas"]["RealtimeTurnDetectionUpdate"] | null;
         };
-        /** @description The events that the service sends. New types may be added. */
-        RealtimeServerEvent: components["schemas"]["RealtimeServerEventSessionCreated"] | components["schemas"]["RealtimeServerEventSessionUpdated"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStarted"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStopped"] | components["schemas"]["RealtimeServerEventInputAudioBufferCommitted"] | components["schemas"]["RealtimeServerEventInputAudioBufferCleared"] | components["schemas"]["RealtimeServerEventConversationItemAdded"] | components["schemas"]["RealtimeServerEventConversationItemDone"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionDelta"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionCompleted"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionFailed"] | components["schemas"]["RealtimeServerEventError"];
-        /** @description A committed turn has become an item. Sent after `input_audio_buffer.committed`. */
+        /** @description An item of a conversation. */
+        RealtimeItem: {
+            id: string;
+            /** @enum {string} */
+            object: "realtime.item";
+            type: components["schemas"]["RealtimeItemType"];
+            status: components["schemas"]["RealtimeItemStatus"];
+            /** @description Only in messages. */
+            role?: components["schemas"]["RealtimeRole"];
+            /** @description Only in messages. */
+            content?: components["schemas"]["RealtimeContent"][];
+            /** @description Only in calls and their outputs. */
+            call_id?: string;
+            /** @description Only in calls: the name of the function. */
+            name?: string;
+            /** @description Only in calls: JSON as the model wrote it, not validated; "" until the call is complete. */
+            arguments?: string;
+            /** @description Only in outputs. */
+            output?: string;
+        };
+        /** @description An item of the client. */
+        RealtimeItemCreate: {
+            /** @description Unique in the conversation. Default: a new id. */
+            id?: string | null;
+            /** @description `message`, `function_call` or `function_call_output`; in the input of a response also `item_reference`. */
+            type: string;
+            /** @description Required for messages. */
+            role?: components["schemas"]["RealtimeRole"] | null;
+            /** @description The parts of a message. */
+            content?: components["schemas"]["RealtimeContentCreate"][] | null;
+            /** @description Connects an output with its call. Required for outputs. Default for calls: a new id. */
+            call_id?: string | null;
+            /** @description The name of the called function. */
+            name?: string | null;
+            /** @description The arguments of a call, as JSON. */
+            arguments?: string | null;
+            /** @description The output of a call. */
+            output?: string | null;
+        };
+        /**
+         * @description The state of an item. `incomplete`: its response was canceled, failed or reached a limit.
+         * @enum {string}
+         */
+        RealtimeItemStatus: "in_progress" | "completed" | "incomplete";
+        /**
+         * @description The kind of an item: a message, the model's call of a tool, or the output of a called tool.
+         * @enum {string}
+         */
+        RealtimeItemType: "message" | "function_call" | "function_call_output";
+        /** @description A number of tokens, or `inf` for the limit of the model. */
+        RealtimeMaxTokens: number | "inf";
+        /**
+         * @description How the model answers. A response has one of them.
+         * @enum {string}
+         */
+        RealtimeModality: "text" | "audio";
+        /** @description How answers are spoken. */
+        RealtimeOutput: {
+            format: components["schemas"]["RealtimeAudioFormat"];
+            voice: string;
+            /** Format: double */
+            speed: number;
+        };
+        /** @description The output tokens of a response. */
+        RealtimeOutputTokenDetails: {
+            /** Format: int64 */
+            text_tokens: number;
+            /** Format: int64 */
+            audio_tokens: number;
+        };
+        /** @description How answers are spoken from now on. */
+        RealtimeOutputUpdate: {
+            /** @description `audio/pcm` of 24,000 Hz, or G.711. */
+            format?: components["schemas"]["RealtimeFormatUpdate"];
+            /** @description A voice of the default speech model, or an alias such as `alloy`. */
+            voice?: components["schemas"]["RealtimeVoice"] | null;
+            /** @description 0.25 to 1.5. Default: 1. */
+            speed?: number | null;
+        };
+        /** @description A part of an answer. */
+        RealtimePart: {
+            type: components["schemas"]["RealtimeModality"];
+            /** @description Only in text. */
+            text?: string;
+            /** @description Only in audio. */
+            transcript?: string;
+        };
+        /** @description An answer of the model. Mirrors `RealtimeResponse`. */
+        RealtimeResponse: {
+            id: string;
+            /** @enum {string} */
+            object: "realtime.response";
+            status: components["schemas"]["RealtimeResponseStatus"];
+            /** @description null unless the response is canceled, incomplete or failed. */
+            status_details: components["schemas"]["RealtimeResponseStatusDetails"] | null;
+            /** @description In order; empty until the response is done. */
+            output: components["schemas"]["RealtimeItem"][];
+            /** @description null for a response that is not part of the conversation. */
+            conversation_id: string | null;
+            output_modalities: components["schemas"]["RealtimeModality"][];
+            max_output_tokens: components["schemas"]["RealtimeMaxTokens"];
+            audio: components["schemas"]["RealtimeResponseAudio"];
+            /** @description null until the response is done. */
+            usage: components["schemas"]["RealtimeResponseUsage"] | null;
+            /** @description As sent in `response.create`. */
+            metadata: {
+                [key: string]: string;
+            } | null;
+        };
+        /** @description The audio settings of a response. */
+        RealtimeResponseAudio: {
+            output: components["schemas"]["RealtimeResponseOutput"];
+        };
+        /** @description The settings of a spoken answer. */
+        RealtimeResponseAudioCreate: {
+            /** @description How the answer is spoken. */
+            output?: components["schemas"]["RealtimeOutputUpdate"];
+        };
+        /** @description The settings of one response. They replace those of the session. */
+        RealtimeResponseCreate: {
+            /** @description `["audio"]` or `["text"]`. Default: audio, if a voice is available. */
+            output_modalities?: components["schemas"]["RealtimeModality"][] | null;
+            /** @description The system message. "": none. */
+            instructions?: string | null;
+            /** @description The client's tools. Without tools, the model has the tools of the service. */
+            tools?: components["schemas"]["RealtimeToolUpdate"][] | null;
+            /** @description `auto`, `none`, `required`, or the function that the model must call. Default: `auto`. */
+            tool_choice?: components["schemas"]["RealtimeToolChoiceUpdate"] | null;
+            /** @description Maximum number of tokens of a response. Default: `inf`. */
+            max_output_tokens?: components["schemas"]["RealtimeMaxTokens"] | null;
+            /** @description Whether the model may call several tools in one response. Ignored by models without `json`. */
+            parallel_tool_calls?: boolean | null;
+            /** @description How a reasoning model thinks. */
+            reasoning?: components["schemas"]["ReasoningOptions"] | null;
+            /** @description Not supported. */
+            prompt?: unknown;
+            /** @description `auto` (the default) adds the output to the conversation. `none`: a response of its own, beside others. */
+            conversation?: string | null;
+            /** @description The items to answer, instead of the conversation: whole items, or references to items of the conversation. */
+            input?: components["schemas"]["RealtimeItemCreate"][] | null;
+            /** @description Returned in the response. At most 16 strings. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description The settings of a spoken answer. */
+            audio?: components["schemas"]["RealtimeResponseAudioCreate"];
+        };
+        /** @description How a response is spoken. */
+        RealtimeResponseOutput: {
+            format: components["schemas"]["RealtimeAudioFormat"];
+            voice: string;
+        };
+        /**
+         * @description Why a response is canceled or incomplete.
+         * @enum {string}
+         */
+        RealtimeResponseReason: "turn_detected" | "client_cancelled" | "max_output_tokens" | "content_filter";
+        /**
+         * @description The state of a response.
+         * @enum {string}
+         */
+        RealtimeResponseStatus: "in_progress" | "completed" | "cancelled" | "incomplete" | "failed";
+        /** @description Why a response is not `completed`. */
+        RealtimeResponseStatusDetails: {
+            type: components["schemas"]["RealtimeResponseStatus"];
+            reason?: components["schemas"]["RealtimeResponseReason"];
+            error?: components["schemas"]["RealtimeTranscriptionError"];
+        };
+        /** @description The tokens of a response; 0 if the provider reports none. */
+        RealtimeResponseUsage: {
+            /** Format: int64 */
+            total_tokens: number;
+            /** Format: int64 */
+            input_tokens: number;
+            /** Format: int64 */
+            output_tokens: number;
+            input_token_details: components["schemas"]["RealtimeInputTokenDetails"];
+            output_token_details: components["schemas"]["RealtimeOutputTokenDetails"];
+        };
+        /**
+         * @description Who wrote a message.
+         * @enum {string}
+         */
+        RealtimeRole: "system" | "user" | "assistant";
+        /** @description The events that the service sends in a conversation. New types may be added. */
+        RealtimeServerEvent: components["schemas"]["RealtimeServerEventConversationSessionCreated"] | components["schemas"]["RealtimeServerEventConversationSessionUpdated"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStarted"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStopped"] | components["schemas"]["RealtimeServerEventInputAudioBufferCommitted"] | components["schemas"]["RealtimeServerEventInputAudioBufferCleared"] | components["schemas"]["RealtimeServerEventConversationItemAdded"] | components["schemas"]["RealtimeServerEventConversationItemDone"] | components["schemas"]["RealtimeServerEventConversationItemRetrieved"] | components["schemas"]["RealtimeServerEventConversationItemDeleted"] | components["schemas"]["RealtimeServerEventConversationItemTruncated"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionDelta"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionCompleted"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionFailed"] | components["schemas"]["RealtimeServerEventResponseCreated"] | components["schemas"]["RealtimeServerEventResponseOutputItemAdded"] | components["schemas"]["RealtimeServerEventResponseOutputItemDone"] | components["schemas"]["RealtimeServerEventResponseContentPartAdded"] | components["schemas"]["RealtimeServerEventResponseContentPartDone"] | components["schemas"]["RealtimeServerEventResponseOutputTextDelta"] | components["schemas"]["RealtimeServerEventResponseOutputTextDone"] | components["schemas"]["RealtimeServerEventResponseOutputAudioTranscriptDelta"] | components["schemas"]["RealtimeServerEventResponseOutputAudioTranscriptDone"] | components["schemas"]["RealtimeServerEventResponseOutputAudioDelta"] | components["schemas"]["RealtimeServerEventResponseOutputAudioDone"] | components["schemas"]["RealtimeServerEventResponseFunctionCallArgumentsDelta"] | components["schemas"]["RealtimeServerEventResponseFunctionCallArgumentsDone"] | components["schemas"]["RealtimeServerEventResponseDone"] | components["schemas"]["RealtimeServerEventError"];
+        /** @description An item is in the conversation now. The item of a turn comes after `input_audio_buffer.committed`. */
         RealtimeServerEventConversationItemAdded: {
             /** @enum {string} */
             type: "conversation.item.added";
             event_id: string;
             /** @description The item before it; null for the first one. */
             previous_item_id: string | null;
-            item: components["schemas"]["RealtimeUserItem"];
+            item: components["schemas"]["RealtimeItem"];
         };
-        /** @description The item of a turn is complete, except for its transcript, which has its own events. */
+        /** @description The answer to `conversation.item.delete`. */
+        RealtimeServerEventConversationItemDeleted: {
+            /** @enum {string} */
+            type: "conversation.item.deleted";
+            event_id: string;
+            item_id: string;
+        };
+        /** @description An item is complete, except for the transcript of a turn, which has its own events. */
         RealtimeServerEventConversationItemDone: {
             /** @enum {string} */
             type: "conversation.item.done";
             event_id: string;
             /** @description The item before it; null for the first one. */
             previous_item_id: string | null;
-            item: components["schemas"]["RealtimeUserItem"];
+            item: components["schemas"]["RealtimeItem"];
         };
         /** @description The transcript of a turn, sent once; "" if nothing was said. */
         RealtimeServerEventConversationItemInputAudioTranscriptionCompleted: {
@@ -1019,6 +1419,41 @@ export type components = {
             /** @enum {number} */
             content_index: 0;
             error: components["schemas"]["RealtimeTranscriptionError"];
+        };
+        /** @description The answer to `conversation.item.retrieve`. An interrupted answer has the text that was heard. */
+        RealtimeServerEventConversationItemRetrieved: {
+            /** @enum {string} */
+            type: "conversation.item.retrieved";
+            event_id: string;
+            item: components["schemas"]["RealtimeItem"];
+        };
+        /** @description The answer to `conversation.item.truncate`. */
+        RealtimeServerEventConversationItemTruncated: {
+            /** @enum {string} */
+            type: "conversation.item.truncated";
+            event_id: string;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            /**
+             * Format: int64
+             * @description The value that is in effect.
+             */
+            audio_end_ms: number;
+        };
+        /** @description The first event. */
+        RealtimeServerEventConversationSessionCreated: {
+            /** @enum {string} */
+            type: "session.created";
+            event_id: string;
+            session: components["schemas"]["RealtimeSession"];
+        };
+        /** @description The whole session after an update. */
+        RealtimeServerEventConversationSessionUpdated: {
+            /** @enum {string} */
+            type: "session.updated";
+            event_id: string;
+            session: components["schemas"]["RealtimeSession"];
         };
         /** @description A client event was rejected without effect, or the session ends. */
         RealtimeServerEventError: {
@@ -1066,6 +1501,204 @@ export type components = {
              */
             audio_end_ms: number;
         };
+        /** @description The content of a message begins. */
+        RealtimeServerEventResponseContentPartAdded: {
+            /** @enum {string} */
+            type: "response.content_part.added";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            part: components["schemas"]["RealtimePart"];
+        };
+        /** @description The content of a message is complete. */
+        RealtimeServerEventResponseContentPartDone: {
+            /** @enum {string} */
+            type: "response.content_part.done";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            part: components["schemas"]["RealtimePart"];
+        };
+        /** @description A response begins. */
+        RealtimeServerEventResponseCreated: {
+            /** @enum {string} */
+            type: "response.created";
+            event_id: string;
+            response: components["schemas"]["RealtimeResponse"];
+        };
+        /** @description A response has ended. Each `response.created` is followed by one. */
+        RealtimeServerEventResponseDone: {
+            /** @enum {string} */
+            type: "response.done";
+            event_id: string;
+            response: components["schemas"]["RealtimeResponse"];
+        };
+        /** @description The arguments of a call. */
+        RealtimeServerEventResponseFunctionCallArgumentsDelta: {
+            /** @enum {string} */
+            type: "response.function_call_arguments.delta";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            call_id: string;
+            delta: string;
+        };
+        /** @description The whole arguments of a call. The client sends an item with the output, and then `response.create`. */
+        RealtimeServerEventResponseFunctionCallArgumentsDone: {
+            /** @enum {string} */
+            type: "response.function_call_arguments.done";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            call_id: string;
+            name: string;
+            arguments: string;
+        };
+        /** @description The next part of the audio of an answer, in base64, at most 100 ms. */
+        RealtimeServerEventResponseOutputAudioDelta: {
+            /** @enum {string} */
+            type: "response.output_audio.delta";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            delta: string;
+        };
+        /** @description The audio of an answer is complete, as far as it was sent. */
+        RealtimeServerEventResponseOutputAudioDone: {
+            /** @enum {string} */
+            type: "response.output_audio.done";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+        };
+        /** @description The words of the audio that follows. The deltas concatenate to `transcript`. */
+        RealtimeServerEventResponseOutputAudioTranscriptDelta: {
+            /** @enum {string} */
+            type: "response.output_audio_transcript.delta";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            delta: string;
+        };
+        /** @description The words of the whole audio, as far as it was sent. */
+        RealtimeServerEventResponseOutputAudioTranscriptDone: {
+            /** @enum {string} */
+            type: "response.output_audio_transcript.done";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            transcript: string;
+        };
+        /** @description An item of a response begins. `conversation.item.added` follows, unless the response is not part of the conversation. */
+        RealtimeServerEventResponseOutputItemAdded: {
+            /** @enum {string} */
+            type: "response.output_item.added";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item: components["schemas"]["RealtimeItem"];
+        };
+        /** @description An item of a response is complete, or `incomplete`. `conversation.item.done` follows, unless the item was deleted or the response is not part of the conversation. */
+        RealtimeServerEventResponseOutputItemDone: {
+            /** @enum {string} */
+            type: "response.output_item.done";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item: components["schemas"]["RealtimeItem"];
+        };
+        /** @description The next part of the text of an answer. The deltas concatenate to `text`. */
+        RealtimeServerEventResponseOutputTextDelta: {
+            /** @enum {string} */
+            type: "response.output_text.delta";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            delta: string;
+        };
+        /** @description The whole text of an answer, as far as it was sent. */
+        RealtimeServerEventResponseOutputTextDone: {
+            /** @enum {string} */
+            type: "response.output_text.done";
+            event_id: string;
+            response_id: string;
+            /**
+             * Format: int32
+             * @description The position of the item in `output` of the response.
+             */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            text: string;
+        };
         /** @description The first event. */
         RealtimeServerEventSessionCreated: {
             /** @enum {string} */
@@ -1080,6 +1713,34 @@ export type components = {
             event_id: string;
             session: components["schemas"]["RealtimeTranscriptionSession"];
         };
+        /** @description A conversation as it is in effect. Mirrors `RealtimeSessionCreateResponseGA`. */
+        RealtimeSession: {
+            /** @enum {string} */
+            type: "realtime";
+            /** @enum {string} */
+            object: "realtime.session";
+            id: string;
+            /**
+             * Format: int64
+             * @description When the session ends, as Unix time in seconds.
+             */
+            expires_at: number;
+            /** @description The id of the entry in `GET /models`, even if an alias was sent. */
+            model: string;
+            output_modalities: components["schemas"]["RealtimeModality"][];
+            instructions: string;
+            tools: components["schemas"]["RealtimeFunctionTool"][];
+            tool_choice: components["schemas"]["RealtimeToolChoice"];
+            max_output_tokens: components["schemas"]["RealtimeMaxTokens"];
+            truncation: components["schemas"]["RealtimeTruncation"];
+            audio: components["schemas"]["RealtimeConversationAudio"];
+            /** @description Not supported. */
+            tracing: null;
+            /** @description Not supported. */
+            prompt: null;
+            /** @description Not supported. */
+            include: null;
+        };
         /** @description The audio settings of a session. */
         RealtimeSessionAudio: {
             input: components["schemas"]["RealtimeSessionInput"];
@@ -1092,6 +1753,55 @@ export type components = {
             noise_reduction: null;
             /** @description null: the client commits. */
             turn_detection: components["schemas"]["RealtimeTurnDetection"] | null;
+        };
+        /** @description The new settings of a conversation. Only the fields that are present change; null resets one. */
+        RealtimeSessionUpdate: {
+            /**
+             * @description The type of the session, which cannot change.
+             * @enum {string}
+             */
+            type: "realtime";
+            /** @description `["audio"]` or `["text"]`. Default: audio, if a voice is available. */
+            output_modalities?: components["schemas"]["RealtimeModality"][] | null;
+            /** @description The system message. "": none. */
+            instructions?: string | null;
+            /** @description The client's tools. Without tools, the model has the tools of the service. */
+            tools?: components["schemas"]["RealtimeToolUpdate"][] | null;
+            /** @description `auto`, `none`, `required`, or the function that the model must call. Default: `auto`. */
+            tool_choice?: components["schemas"]["RealtimeToolChoiceUpdate"] | null;
+            /** @description Maximum number of tokens of a response. Default: `inf`. */
+            max_output_tokens?: components["schemas"]["RealtimeMaxTokens"] | null;
+            /** @description Whether the model may call several tools in one response. Ignored by models without `json`. */
+            parallel_tool_calls?: boolean | null;
+            /** @description How a reasoning model thinks. */
+            reasoning?: components["schemas"]["ReasoningOptions"] | null;
+            /** @description Not supported. */
+            prompt?: unknown;
+            /** @description The chat model: an id from `GET /models`. An alias such as `gpt-realtime` keeps the current one. */
+            model?: string | null;
+            /** @description `auto` (the default), `disabled`, or an object with the `type` `retention_ratio`. No effect: the context is not shortened. */
+            truncation?: unknown;
+            /** @description The audio settings. */
+            audio?: components["schemas"]["RealtimeConversationAudioUpdate"];
+            /** @description Only `[]` or null: log probabilities are not supported. */
+            include?: string[] | null;
+        };
+        /** @description Whether the model calls tools, or the function that it must call. */
+        RealtimeToolChoice: components["schemas"]["ToolChoiceMode"] | components["schemas"]["RealtimeFunctionChoice"];
+        /** @description A mode, the name of a function, or a function. */
+        RealtimeToolChoiceUpdate: string | components["schemas"]["FunctionToolChoice"];
+        /** @description A tool of the client. */
+        RealtimeToolUpdate: {
+            /** @description Only `function`. */
+            type: string;
+            /** @description The name by which the model calls the function. */
+            name?: string | null;
+            /** @description What the function does and when to call it, for the model. */
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description The model and the hints that the next turns are transcribed with. */
         RealtimeTranscription: {
@@ -1108,6 +1818,8 @@ export type components = {
             /** @description As sent. It has no effect: a transcript always comes after its turn. */
             delay?: string;
         };
+        /** @description The events that a client sends in a transcription session. */
+        RealtimeTranscriptionClientEvent: components["schemas"]["RealtimeClientEventSessionUpdate"] | components["schemas"]["RealtimeClientEventInputAudioBufferAppend"] | components["schemas"]["RealtimeClientEventInputAudioBufferCommit"] | components["schemas"]["RealtimeClientEventInputAudioBufferClear"] | components["schemas"]["RealtimeClientEventConversationItemRetrieve"] | components["schemas"]["RealtimeClientEventConversationItemDelete"] | components["schemas"]["RealtimeClientEventConversationItemTruncate"] | components["schemas"]["RealtimeClientEventResponseCancel"];
         /** @description An error as in a response of the API. */
         RealtimeTranscriptionError: {
             /** @description Kind of error. New ones may be added. */
@@ -1116,6 +1828,8 @@ export type components = {
             code: string;
             message: string;
         };
+        /** @description The events that the service sends in a transcription session. New types may be added. */
+        RealtimeTranscriptionServerEvent: components["schemas"]["RealtimeServerEventSessionCreated"] | components["schemas"]["RealtimeServerEventSessionUpdated"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStarted"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStopped"] | components["schemas"]["RealtimeServerEventInputAudioBufferCommitted"] | components["schemas"]["RealtimeServerEventInputAudioBufferCleared"] | components["schemas"]["RealtimeServerEventConversationItemAdded"] | components["schemas"]["RealtimeServerEventConversationItemDone"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionDelta"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionCompleted"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionFailed"] | components["schemas"]["RealtimeServerEventError"];
         /**
          * @description A session as it is in effect: unused fields are absent or null. Mirrors
          *     `RealtimeTranscriptionSessionCreateResponseGA`.
@@ -1138,7 +1852,7 @@ export type components = {
         /** @description The new settings of a session. Only the fields that are present change; null clears a field. */
         RealtimeTranscriptionSessionUpdate: {
             /**
-             * @description Always `transcription`: conversations are not supported.
+             * @description The type of the session, which cannot change.
              * @enum {string}
              */
             type: "transcription";
@@ -1167,6 +1881,11 @@ export type components = {
             /** Format: double */
             seconds: number;
         };
+        /**
+         * @description What happens when the conversation no longer fits into the context of the model.
+         * @enum {string}
+         */
+        RealtimeTruncation: "auto" | "disabled";
         /** @description Turns end with silence. */
         RealtimeTurnDetection: {
             type: components["schemas"]["RealtimeTurnDetectionType"];
@@ -1210,18 +1929,12 @@ export type components = {
             /** @description Only for `semantic_vad`. Default: `auto`. */
             eagerness?: components["schemas"]["RealtimeEagerness"] | null;
         };
-        /** @description A turn as an item. */
-        RealtimeUserItem: {
+        /** @description A voice, by its id. */
+        RealtimeVoice: string | components["schemas"]["RealtimeVoiceId"];
+        /** @description The id of a voice, as an object. */
+        RealtimeVoiceId: {
+            /** @description The id of the voice. */
             id: string;
-            /** @enum {string} */
-            object: "realtime.item";
-            /** @enum {string} */
-            type: "message";
-            /** @enum {string} */
-            status: "completed";
-            /** @enum {string} */
-            role: "user";
-            content: components["schemas"]["RealtimeInputAudio"][];
         };
         /** @description The next piece of the reasoning text. The deltas concatenate to the text of `response.reasoning_summary_text.done`. */
         ReasoningDeltaEvent: {
@@ -2819,11 +3532,11 @@ export interface operations {
     connectRealtime: {
         parameters: {
             query?: {
-                /** @description `transcription`. Conversations are not supported. */
+                /** @description `transcription`. Absent: a conversation. */
                 intent?: "transcription";
                 /**
-                 * @description The transcription model: an id from `GET /models`, or an alias as for a transcription. Absent: the server's
-                 *     default.
+                 * @description The model of the conversation or transcription: an id from `GET /models`, or an alias such as `gpt-realtime`. Absent:
+                 *     the server's default.
                  */
                 model?: string;
                 /** @description Rejected: WebRTC and SIP are not supported. */

@@ -18,11 +18,15 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-const sides = { receive: 'RealtimeClientEvent', send: 'RealtimeServerEvent' } as const;
+const sides = {
+  receive: ['RealtimeTranscriptionClientEvent', 'RealtimeClientEvent'],
+  send: ['RealtimeTranscriptionServerEvent', 'RealtimeServerEvent'],
+} as const;
 
 /** Moves the examples of the events from their schemas to the messages. */
 export function toAsyncApi({ info, paths, components: { schemas } }: Document): object {
-  const eventsOf = (union: string) => ((schemas[union] ?? {}) as Schema).anyOf?.map(nameOf) ?? [];
+  const inUnion = (union: string) => ((schemas[union] ?? {}) as Schema).anyOf?.map(nameOf) ?? [];
+  const eventsOf = (unions: readonly string[]) => [...new Set(unions.flatMap(inUnion))];
   const events = Object.values(sides).flatMap(eventsOf);
   const operation = (action: keyof typeof sides, summary: string) => ({
     action,
@@ -34,7 +38,7 @@ export function toAsyncApi({ info, paths, components: { schemas } }: Document): 
   return {
     // Modelina supports versions up to 3.0.0; from a 3.1.0 document, it generates a single type.
     asyncapi: '3.0.0',
-    info: { title: 'Parlance, live transcription', version: info.version, license, description: about },
+    info: { title: 'Parlance, live sessions', version: info.version, license, description: about },
     defaultContentType: 'application/json',
     // AsyncAPI addresses cannot be relative. The service replaces this one with that of PUBLIC_URL, if set.
     servers: { service: { host: '127.0.0.1:8484', protocol: 'ws', description: 'This service' } },
@@ -62,7 +66,7 @@ export function toAsyncApi({ info, paths, components: { schemas } }: Document): 
 const license = { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' };
 
 const about =
-  'The JSON events of the WebSocket at /v1/realtime?intent=transcription, one per text message. Schemas have the names of their counterparts in the OpenAI API.';
+  'The JSON events of the WebSocket at /v1/realtime, one per text message. Schemas have the names of their counterparts in the OpenAI API; where a conversation has another event of the same type, its name contains ConversationSession.';
 
 function messageOf(name: string, schema: Schema): object {
   const { description, properties, examples = [] } = schema;

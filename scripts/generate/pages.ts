@@ -48,6 +48,10 @@ export async function pages(contract: Contract, openaiContract: Contract): Promi
     }),
     'docs/reference/realtime.md': blocksIn('docs/reference/realtime.md', {
       closeCodes: closeCodesReference(openaiContract),
+      clientEvents: eventsReference(openaiContract, 'RealtimeTranscriptionClientEvent'),
+      serverEvents: eventsReference(openaiContract, 'RealtimeTranscriptionServerEvent'),
+    }),
+    'docs/reference/conversation.md': blocksIn('docs/reference/conversation.md', {
       clientEvents: eventsReference(openaiContract, 'RealtimeClientEvent'),
       serverEvents: eventsReference(openaiContract, 'RealtimeServerEvent'),
     }),

@@ -52,6 +52,6 @@ export type ProblemCode = Schemas['ProblemCode'];
 export type Violation = Schemas['Violation'];
 
 /** The events that a client sends on the WebSocket of `GET /v1/realtime`. */
-export type RealtimeClientEvent = openai['schemas']['RealtimeClientEvent'];
+export type RealtimeClientEvent = openai['schemas']['RealtimeClientEvent' | 'RealtimeTranscriptionClientEvent'];
 /** The events that the service sends on the WebSocket of `GET /v1/realtime`. */
-export type RealtimeServerEvent = openai['schemas']['RealtimeServerEvent'];
+export type RealtimeServerEvent = openai['schemas']['RealtimeServerEvent' | 'RealtimeTranscriptionServerEvent'];

@@ -60,6 +60,11 @@ export interface SessionState {
   readonly isIdle: boolean;
   /** Id of the model in use. The session ends when its API key may no longer use this model. */
   readonly model: string;
+  /**
+   * Operations of the native contract. The session ends when its API key may no longer use any of them. Defaults to the
+   * permissions of the operation that opened the session.
+   */
+  readonly operations?: readonly string[];
 }
 
 /** Runs a session. The socket is closed when the promise resolves. */

@@ -18,7 +18,8 @@ export function toViolations(errors: readonly ErrorObject[]): Violation[] {
   const rules = errors.filter((error) => !isAboutNull(error));
   const explained = new Set(rules.filter((error) => !isAboutBits(error)).map(({ instancePath }) => instancePath));
   return rules
-    .filter((error) => !isOfOtherType(error, outer) && !(isAboutBits(error) && explained.has(error.instancePath)))
+    .filter((error) => !isOfOtherType(error, outer) && !isOfOtherVariant(error, rules))
+    .filter((error) => !(isAboutBits(error) && explained.has(error.instancePath)))
     .map(toViolation)
     .filter((violation) => {
       const key = `${violation.in}${violation.pointer}${violation.detail}`;
@@ -34,6 +35,14 @@ function isAboutNull({ keyword, params }: ErrorObject): boolean {
 /** Whether the error is about the other type of `string | Part[]`. For an array, the errors for its parts suffice. */
 function isOfOtherType({ keyword, instancePath }: ErrorObject, outer: ReadonlySet<string>): boolean {
   return keyword === 'type' && outer.has(instancePath);
+}
+
+/** Whether the error is about the `type` of another variant of a union. The errors for the sent variant suffice. */
+function isOfOtherVariant({ keyword, instancePath, params }: ErrorObject, all: readonly ErrorObject[]): boolean {
+  if (keyword !== 'enum' || !instancePath.endsWith('/type')) return false;
+  const { allowedValues } = params as { readonly allowedValues: readonly unknown[] };
+  const object = instancePath.slice(0, -'/type'.length);
+  return allowedValues.length === 1 && all.some(({ instancePath: at }) => at !== instancePath && at.startsWith(object));
 }
 
 /** Returns the pointers of all values that contain an error. */

@@ -126,11 +126,12 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     const { credential, session } = owner;
     const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers };
     const run = definition.connect?.(connecting, services);
-    const { place, model, taken } = sessions.open(request, owner);
+    const { place, state, taken } = sessions.open(request, owner);
     const isAllowed = () => {
       if (!credential) return true;
       const key = access.keyOf(credential.tokenDigest);
-      return key !== undefined && permits(key, definition.permissions, model());
+      const { operations = definition.permissions, model } = state() ?? {};
+      return key !== undefined && permits(key, operations, model);
     };
     const body = { run: (socket: TextSocket) => run?.(socket, place), isAllowed, taken };
     return { status: upgradedStatus, mediaType: noBody, body };

@@ -57,8 +57,8 @@ const unknownSeconds = 60;
 
 interface TakenPlace {
   readonly place: SessionPlace;
-  /** The id of the session's model; undefined until the session first reports it. */
-  readonly model: () => string | undefined;
+  /** Undefined until the session first reports it. */
+  readonly state: () => SessionState | undefined;
   /** Aborts with a `PlaceTaken`. */
   readonly taken: AbortSignal;
 }
@@ -150,7 +150,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
           metrics?.turnEnded();
         },
       };
-      return { place, model: () => session.state?.model, taken: session.taken.signal };
+      return { place, state: () => session.state, taken: session.taken.signal };
     },
   };
 }

@@ -42,7 +42,7 @@ export function modelNotAllowed(what: string, allowed: readonly string[], pointe
 }
 
 /** Whether a key still permits ongoing work: one of its operations, and its model, if it uses one. */
-export function permits(key: Key, operations: readonly OperationId[], model: string | undefined): boolean {
+export function permits(key: Key, operations: readonly string[], model: string | undefined): boolean {
   return operations.some(key.mayCall) && (model === undefined || key.mayUseModel(model));
 }
 

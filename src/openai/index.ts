@@ -38,13 +38,13 @@ export const openaiOperations: OperationTable<Services> = {
   connectRealtime: {
     handle: requireUpgrade,
     connect: connectRealtime,
-    permissions: ['createTranscription'],
+    permissions: ['createTranscription', 'streamChat', 'createChat'],
     budget: 'audio',
     beforeBody: requireRealtime,
   },
   createRealtimeClientSecret: {
     handle: createRealtimeClientSecret,
-    permissions: ['createTranscription'],
+    permissions: ['createTranscription', 'streamChat', 'createChat'],
     beforeBody: requireRealtime,
   },
   createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },

@@ -29,7 +29,8 @@ function eventsAsOpenApi({ operations, components: { messages, schemas } }: Asyn
       operation.action === side ? operation.messages : [],
     );
     const events = names.flatMap(({ $ref }) => messages[$ref.split('/').at(-1) ?? ''] ?? []);
-    const mapping = Object.fromEntries(events.map(({ name, payload }) => [name, payload.$ref]));
+    // Of the events of one type, the mapping has the first: that of a transcription session.
+    const mapping = Object.fromEntries(events.toReversed().map(({ name, payload }) => [name, payload.$ref]));
     return { oneOf: events.map(({ payload }) => payload), discriminator: { propertyName: 'type', mapping } };
   };
   const unions = { ClientEvent: eventsOf('receive'), ServiceEvent: eventsOf('send') };

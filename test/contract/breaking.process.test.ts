@@ -144,7 +144,11 @@ const patches: readonly (readonly [
   [
     'asyncapi-compat.json',
     ({ operations, components: { schemas } }) => {
-      operations.sendEvent!.messages.pop();
+      const { messages } = operations.sendEvent!;
+      messages.splice(
+        messages.findIndex((message) => JSON.stringify(message).includes('ServerEventError')),
+        1,
+      );
       schemas.RealtimeClientEventInputAudioBufferClear!.required.push('event_id');
     },
     [/^Variant `RealtimeServerEventError` was removed/, /`input_audio_buffer.clear` became required: `event_id`/],

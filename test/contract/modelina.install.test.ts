@@ -20,9 +20,13 @@ it('in TypeScript, Go and Python, and those of TypeScript compile', { timeout: 3
   const types = JSON.parse(await run(process.execPath, [join(directory, 'types.mjs'), document])) as Types;
 
   const { components } = JSON.parse(await readFile(document, 'utf8')) as { components: { schemas: object } };
-  const schemas = Object.keys(components.schemas).sort();
+  const schemas = Object.keys(components.schemas);
+  // A union of other types has a name of its own only in Go.
+  const others = Object.entries(components.schemas).flatMap(([name, schema]) =>
+    'anyOf' in (schema as object) ? [] : [name],
+  );
   // The union of what the channel `realtime` sends: it has no name in Python.
-  const named = { TypeScript: ['Realtime', ...schemas], Go: ['Realtime', ...schemas], Python: ['', ...schemas] };
+  const named = { TypeScript: ['Realtime', ...others], Go: ['Realtime', ...schemas], Python: ['', ...others] };
   for (const language of ['TypeScript', 'Go', 'Python'] as const) {
     // In Go, a nullable reference has a type of its own.
     const names = types[language].names.map((name) => name.replace(/^Nullable/, ''));

@@ -128,14 +128,14 @@ describe('with API keys', () => {
     expect(JSON.stringify(service.log)).not.toContain(tokenOf('app'));
   });
 
-  it('is refused without a key, with a wrong one, and with one that may not transcribe', async () => {
-    await using service = await withKeys({ name: 'app' }, { name: 'chat', operations: ['createChat'] });
+  it('is refused without a key, with a wrong one, and with one that may neither chat nor transcribe', async () => {
+    await using service = await withKeys({ name: 'app' }, { name: 'speech', operations: ['createSpeech'] });
     expect((await refusal(service)).error.code).toBe('invalid_api_key');
     const protocol = { 'sec-websocket-protocol': `realtime, openai-insecure-api-key.${tokenOf('absent')}` };
     expect((await refusal(service, protocol)).headers.get('www-authenticate')).toContain('invalid_token');
     const both = { 'sec-websocket-protocol': `realtime, openai-insecure-api-key.${tokenOf('app')}` };
     expect((await refusal(service, { ...both, ...bearer('wrong') })).error.code).toBe('invalid_api_key'); // the header wins
-    expect((await refusal(service, bearer(tokenOf('chat')))).error.code).toBe('operation_not_allowed');
+    expect((await refusal(service, bearer(tokenOf('speech')))).error.code).toBe('operation_not_allowed');
   });
 
   it('a session is one request and one place of its key until it has closed', async () => {
@@ -171,12 +171,10 @@ describe('with API keys', () => {
 });
 
 describe('settings', () => {
-  it('REALTIME=off and TRANSCRIBE_ENABLED=off refuse every request for it', async () => {
-    for (const name of ['REALTIME', 'TRANSCRIBE_ENABLED']) {
-      await using off = await startTestService({ ...engines, env: { [name]: 'off' } });
-      expect((await refusal(off)).error.code).toBe('transcription_disabled');
-      expect((await createApi(off.url).get('/v1/realtime')).status).toBe(503);
-    }
+  it('REALTIME=off refuses every request for it', async () => {
+    await using off = await startTestService({ ...engines, env: { REALTIME: 'off' } });
+    expect((await refusal(off)).error.code).toBe('transcription_disabled');
+    expect((await createApi(off.url).get('/v1/realtime')).status).toBe(503);
   });
 
   it('REALTIME_SESSIONS limits the open sessions, and refused requests take no place', async () => {

@@ -187,14 +187,9 @@ const openaiRequests: Readonly<Record<string, OpenAIRequest>> = {
   createTranscription: { needs: ['createTranscription'], call: transcription({}) },
   'createTranscription stream': { needs: ['streamTranscription'], call: transcription({ stream: 'true' }) },
   createTranslation: { needs: ['createTranscription'], call: transcription({}, '/v1/audio/translations') },
-  connectRealtime: {
-    needs: ['createTranscription'],
-    call: () => ['GET', '/v1/realtime'],
-    status: 426,
-    foreign: 'not asked for',
-  },
+  connectRealtime: { needs: [], call: () => ['GET', '/v1/realtime'], foreign: 'not asked for' },
   createRealtimeClientSecret: {
-    needs: ['createTranscription'],
+    needs: [],
     call: () => ['POST', '/v1/realtime/client_secrets', json({})],
     foreign: 'not asked for',
   },
@@ -233,7 +228,7 @@ describe.each(Object.entries(openaiRequests))('/v1 %s', (_name, { needs, call, f
   }
 
   if (needs.length === 0) {
-    it('responds with 403 to a key without any listing', async () => {
+    it('responds with 403 to a key without any of its operations', async () => {
       expect((await knock(call(), only('createSpeech'))).error.code).toBe('operation_not_allowed');
     });
   }

@@ -45,7 +45,11 @@ const asServer = ({ value }: Secret) => bearer(value);
 describe('a client secret', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startWithKeys({ name: 'app' }, { name: 'chat', operations: ['createChat'] });
+    service = await startWithKeys(
+      { name: 'app' },
+      { name: 'chat', operations: ['createChat'] },
+      { name: 'speech', operations: ['createSpeech'] },
+    );
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
@@ -95,8 +99,18 @@ describe('a client secret', () => {
     expect(answer).toMatchObject({ status, error: { code, param, message: expect.stringContaining(param) as string } });
   });
 
-  it('is not made for a key that may not transcribe', async () => {
-    expect((await createApi(service.url).post(path, {}, bearer(tokenOf('chat')))).status).toBe(403);
+  it('is made for a conversation, unless its session says otherwise', async () => {
+    expect((await create(service, {}, 'app')).session.type).toBe('realtime');
+    const asked = { type: 'realtime', output_modalities: ['text'], instructions: 'Be brief.' };
+    expect((await create(service, { session: asked }, 'chat')).session).toMatchObject(asked);
+    const wrong = { type: 'realtime', audio: { input: { format: { type: 'mp3' } } } };
+    const { status, error } = await createApi(service.url).post(path, { session: wrong }, bearer(tokenOf('app')));
+    expect([status, error.param]).toEqual([400, 'session.audio.input.format.type']);
+  });
+
+  it('is not made for a key that may neither chat nor transcribe, or not what is asked for', async () => {
+    expect((await createApi(service.url).post(path, {}, bearer(tokenOf('speech')))).status).toBe(403);
+    expect((await createApi(service.url).post(path, { session }, bearer(tokenOf('chat')))).status).toBe(403);
   });
 });
 
@@ -108,7 +122,7 @@ const rewrite = async ({ dir, service }: TestService, ...entries: readonly TestE
 it.each<[string, TestEntry, number]>([
   ['is removed', { name: 'other' }, 401],
   ['gets another token', { name: 'app', version: 2 }, 401],
-  ['loses the operation', { name: 'app', operations: ['createChat'] }, 403],
+  ['loses the operations', { name: 'app', operations: ['createSpeech'] }, 403],
 ])('fails when its key %s, and so do the sessions of both', async (_what, entry, status) => {
   await using service = await startWithKeys({ name: 'app' });
   const secret = await create(service, {}, 'app');

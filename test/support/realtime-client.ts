@@ -38,8 +38,9 @@ export async function openLiveSession(
   onTestFinished(async () => {
     socket.close();
     await closed;
-    const ended = events.filter(({ type }) => /\.(completed|failed)$/.test(type)).length;
-    const isWhole = ended >= events.filter(({ type }) => type === 'input_audio_buffer.committed').length;
+    const count = (types: RegExp) => events.filter(({ type }) => types.test(type)).length;
+    const hasTranscripts = count(/\.(completed|failed)$/) >= count(/^input_audio_buffer\.committed$/);
+    const isWhole = hasTranscripts && count(/^response\.done$/) >= count(/^response\.created$/);
     expect(breachesOf(events, { isWhole, sentIds })).toEqual([]);
   });
 

@@ -1,9 +1,31 @@
-/**
- * The laws of a transcription session: what every client may rely on, whatever it has sent. Each session of the tests is
- * held against them.
- */
+/** The laws of a session: what every client may rely on, whatever it has sent. Each session of the tests is held against them. */
 import { openaiContract } from '../../src/contract/document.ts';
 import { eventCheckOf } from '../../src/contract/event-check.ts';
+import { conversationBreaches } from './conversation-laws.ts';
+
+export interface WireItem {
+  readonly id: string;
+  readonly status?: string;
+}
+
+export interface WireResponse {
+  readonly id: string;
+  readonly status: string;
+  readonly status_details: object | null;
+  readonly output: readonly WireItem[];
+  readonly conversation_id: string | null;
+  readonly usage: object | null;
+}
+
+interface WireSession {
+  readonly type: string;
+  readonly audio: {
+    readonly input: {
+      readonly transcription: object | null;
+      readonly turn_detection: object | null;
+    };
+  };
+}
 
 /** An event of the service as a client reads it. */
 export interface WireEvent {
@@ -11,13 +33,18 @@ export interface WireEvent {
   readonly event_id?: string;
   readonly item_id?: string;
   readonly previous_item_id?: string | null;
-  readonly item?: { readonly id: string };
+  readonly item?: WireItem;
+  readonly response?: WireResponse;
+  readonly response_id?: string;
+  readonly output_index?: number;
+  readonly text?: string;
+  readonly arguments?: string;
   readonly delta?: string;
   readonly transcript?: string;
   readonly audio_start_ms?: number;
   readonly audio_end_ms?: number;
   readonly error?: { readonly code: string; readonly event_id?: string | null };
-  readonly session?: object;
+  readonly session?: WireSession;
 }
 
 const transcription = 'conversation.item.input_audio_transcription.';
@@ -42,7 +69,9 @@ export function breachesOf(
   const must = (holds: boolean, law: string, { type, event_id: id }: WireEvent) => {
     if (!holds) breaches.push(`${law}: ${type} (${String(id)})`);
   };
-  const { types, errorsOf } = eventCheckOf(openaiContract, 'RealtimeServerEvent');
+  const isConversation = events[0]?.session?.type === 'realtime';
+  const union = isConversation ? 'RealtimeServerEvent' : 'RealtimeTranscriptionServerEvent';
+  const { types, errorsOf } = eventCheckOf(openaiContract, union);
   const turns = new Map<string, Turn>();
   const turnOf = (id = '') => {
     const turn = turns.get(id) ?? { isStopped: false, isCommitted: false, deltas: '', ends: 0 };
@@ -74,7 +103,7 @@ export function breachesOf(
     if (type === 'input_audio_buffer.committed') {
       must(!turn.isCommitted, 'an item is committed once', event);
       must(open === undefined || open === id, 'the open turn is committed', event);
-      must(previous === last, 'an item follows the one before', event);
+      must(isConversation || previous === last, 'an item follows the one before', event);
       const [added, done] = events.slice(index + 1, index + 3);
       must(
         added?.type === 'conversation.item.added' && done?.type === 'conversation.item.done',
@@ -104,7 +133,9 @@ export function breachesOf(
     const cause = type === 'error' ? error?.event_id : undefined;
     if (cause != null && !sentIds.includes(cause)) breaches.push(`an error names an event of the client: ${cause}`);
   }
-  if (isWhole) {
+  const isHidden = events.some(({ session }) => session?.audio.input.transcription === null);
+  if (isConversation) breaches.push(...conversationBreaches(events, isWhole));
+  if (isWhole && !isHidden) {
     for (const [id, { isCommitted, ends }] of turns) {
       if (isCommitted && ends !== 1) breaches.push(`every commit ends in completed or failed: ${id}`);
     }

@@ -6,12 +6,16 @@ import { toViolations } from '../../contract/violations.ts';
 import type { Schemas } from '../operations.ts';
 import { refusal, type ErrorDetails } from './errors.ts';
 
-export type SessionUpdate = Schemas['RealtimeTranscriptionSessionUpdate'];
+type Sound = Schemas['RealtimeClientEventInputAudioBufferAppend'];
 
 export type ClientEvent =
-  | { readonly type: 'session.update'; readonly session: SessionUpdate }
-  | { readonly type: 'input_audio_buffer.append'; readonly sound: Uint8Array }
-  | { readonly type: 'input_audio_buffer.commit' | 'input_audio_buffer.clear' };
+  | Exclude<Schemas['RealtimeClientEvent'] | Schemas['RealtimeTranscriptionClientEvent'], Sound>
+  | { readonly type: 'input_audio_buffer.append'; readonly sound: Uint8Array };
+
+export type SessionType = 'transcription' | 'realtime';
+
+/** The schema of the events that a client may send in a session of the type. */
+const unions = { transcription: 'RealtimeTranscriptionClientEvent', realtime: 'RealtimeClientEvent' } as const;
 
 /** `eventId` is the `event_id` of the client's event. */
 export type ReadEvent = { readonly eventId: string | null } & (
@@ -27,7 +31,7 @@ interface Sent {
 }
 
 /** `text` is undefined for a binary message. */
-export function readClientEvent(text: string | undefined): ReadEvent {
+export function readClientEvent(text: string | undefined, session: SessionType = 'transcription'): ReadEvent {
   const sent = parse(text);
   if (!sent) {
     const error = refusal('invalid_event', 'Send JSON objects with a "type", each as one text message.');
@@ -35,7 +39,7 @@ export function readClientEvent(text: string | undefined): ReadEvent {
   }
   const eventId = typeof sent.event_id === 'string' && sent.event_id.length <= maxEventId ? sent.event_id : null;
   const isSound = sent.type === 'input_audio_buffer.append';
-  const read = isSound ? readSound(sent.audio) : (violationOf(sent) ?? { event: sent as ClientEvent });
+  const read = isSound ? readSound(sent.audio) : (violationOf(sent, session) ?? { event: sent as ClientEvent });
   if ('event' in read) return { type: 'received', eventId, event: read.event };
   return { type: 'refused', eventId, error: read };
 }
@@ -75,9 +79,9 @@ function readSound(audio: unknown): { readonly event: ClientEvent } | ErrorDetai
   return refusal('invalid_value', 'audio must be samples, without the header of a WAV file', 'audio');
 }
 
-function violationOf(event: Sent): ErrorDetails | undefined {
-  const { types, errorsOf } = eventCheckOf(openaiContract, 'RealtimeClientEvent');
-  if (!types.includes(event.type)) return undeclared(event.type, types);
+function violationOf(event: Sent, session: SessionType): ErrorDetails | undefined {
+  const { types, errorsOf } = eventCheckOf(openaiContract, unions[session]);
+  if (!types.includes(event.type)) return undeclared(event.type, types, session);
   const beta = event.type === 'session.update' ? betaField(event.session) : undefined;
   if (beta) return beta;
   const errors = errorsOf(event).map((error) => ({ ...error, instancePath: `/event${error.instancePath}` }));
@@ -88,22 +92,12 @@ function violationOf(event: Sent): ErrorDetails | undefined {
   return refusal(code, `${param} ${first.detail}`, param);
 }
 
-const noItem = 'No such item: a transcription session keeps none.';
-
-/** Conversation events that clients send even in transcription sessions. Apps treat these error codes as harmless. */
-const harmless: ReadonlyMap<string, ErrorDetails> = new Map([
-  ['conversation.item.retrieve', refusal('item_retrieve_invalid_item_id', noItem, 'item_id')],
-  ['conversation.item.delete', refusal('item_delete_invalid_item_id', noItem, 'item_id')],
-  ['conversation.item.truncate', refusal('item_truncate_invalid_item_id', noItem, 'item_id')],
-  // LiveKit ignores errors whose message begins like this.
-  ['response.cancel', refusal('response_cancel_not_active', 'Cancellation failed: no active response found.')],
-]);
-
-function undeclared(type: string, types: readonly string[]): ErrorDetails {
-  const known = harmless.get(type);
-  if (known) return known;
-  if (/^(response|conversation|output_audio_buffer)\./.test(type)) {
+function undeclared(type: string, types: readonly string[], session: SessionType): ErrorDetails {
+  if (session === 'transcription' && /^(response|conversation|output_audio_buffer)\./.test(type)) {
     return refusal('unsupported_value', 'A transcription session has no responses and takes no items.', 'type');
+  }
+  if (type.startsWith('output_audio_buffer.')) {
+    return refusal('unsupported_value', `${type} belongs to WebRTC, which is not supported.`, 'type');
   }
   const isBeta = type === 'transcription_session.update';
   const hint = isBeta ? ' transcription_session.update belongs to the beta protocol: send session.update.' : '';

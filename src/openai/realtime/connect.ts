@@ -1,20 +1,28 @@
-/** GET /v1/realtime: live transcription over a WebSocket. */
+/** GET /v1/realtime: live transcription and conversations over a WebSocket. */
 import { invalid, ProblemError } from '../../contract/problems.ts';
 import type { Connect, Connecting } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { openSpeechSession } from '../../realtime/speech-session.ts';
+import { requireOperation } from '../../keys/permissions.ts';
 import { requireTranscription } from '../../transcription/run.ts';
 import type { Handler } from '../operations.ts';
-import type { SessionUpdate } from './client-events.ts';
+import { openConversation } from './conversation-config.ts';
 import { Session } from './run-session.ts';
-import { lifeMs, newIdentity, openConfig, updateConfig, type SessionConfig } from './session-config.ts';
+import {
+  lifeMs,
+  newIdentity,
+  openConfig,
+  operationsOf,
+  updateConfig,
+  type SessionConfig,
+  type SessionUpdate,
+} from './session-config.ts';
 import { beginSession } from './session.ts';
 
 /** Throws `transcription-disabled`. */
 export function requireRealtime(services: Services): void {
-  requireTranscription(services);
   if (services.realtimeEnabled) return;
-  throw new ProblemError('transcription-disabled', 'Live transcription is switched off (REALTIME=off).');
+  throw new ProblemError('transcription-disabled', 'Live sessions are switched off (REALTIME=off).');
 }
 
 /** Answers a request that does not ask for an upgrade. */
@@ -39,8 +47,17 @@ export const connectRealtime: Connect<Services> = (connecting, services) => {
 function configOf({ query, session }: Connecting, services: Services): SessionConfig {
   const { intent, model, call_id: call } = query;
   if (call !== undefined) throw invalid('query', '/call_id', 'is not supported: there are no calls by WebRTC or SIP');
-  if (session) return updateConfig(openConfig(services, undefined), session as SessionUpdate, services);
-  if (intent === 'transcription') return openConfig(services, model);
-  const rule = 'must be transcription, as in /v1/realtime?intent=transcription: conversations are not supported yet';
-  throw invalid('query', '/intent', rule);
+  if (session) {
+    const update = session as SessionUpdate;
+    return updateConfig(openSession(update.type, undefined, services), update, services);
+  }
+  return openSession(intent === 'transcription' ? intent : 'realtime', model, services);
+}
+
+/** Throws `operation-not-allowed`, `transcription-disabled`, and the errors of the model. */
+export function openSession(type: SessionConfig['type'], model: string | undefined, services: Services): SessionConfig {
+  requireOperation(...operationsOf[type]);
+  if (type === 'realtime') return openConversation(services, model);
+  requireTranscription(services);
+  return openConfig(services, model);
 }

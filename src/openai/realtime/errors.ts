@@ -1,5 +1,6 @@
 /** The errors of a session, in the shape that error events use. */
-import { problemAnswer } from '../../contract/problems.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
+import { problemAnswer, ProblemError } from '../../contract/problems.ts';
 import { toErrorResponse } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 
@@ -10,23 +11,39 @@ export function refusal(code: string, message: string, param: string | null = nu
   return { type: 'invalid_request_error', code, message, param };
 }
 
+/** Thrown for a client event that has no effect. */
+export class Refused extends Error {
+  readonly details: ErrorDetails;
+
+  constructor(code: string, message: string, param: string | null = null) {
+    super(message);
+    this.details = refusal(code, message, param);
+  }
+}
+
+/** Whether an error is the client's, or that of a model that cannot be used; not a bug of the service. */
+export const isExpected = (error: unknown): boolean =>
+  error instanceof Refused || error instanceof ProblemError || EngineError.is(error);
+
 const fields = new WeakMap<Error, string>();
 
-/** Runs `work`. `failure` names the field of the client's event as the `param` of an error that it throws. */
-export function forField<T>(field: string, work: () => T): T {
+/** Runs `work`. `failure` names the field, a JSON Pointer, as the `param` of an error that it throws. */
+export function forField<T>(pointer: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Error) fields.set(error, field);
+    if (error instanceof Error) fields.set(error, pointer.slice(1).replaceAll('/', '.'));
     throw error;
   }
 }
 
 /** Returns the error details for any thrown value, based on the API's error table. */
 export function failure(error: unknown): ErrorDetails {
+  if (error instanceof Refused) return error.details;
   const { type, code, message, param } = toErrorResponse(problemAnswer(error, ''), error).error;
   const field = error instanceof Error ? fields.get(error) : undefined;
-  return { type, code: code ?? type, message, param: field ?? param };
+  // The code for an invalid field is that of the checks against the contract.
+  return { type, code: code === 'invalid_request' ? 'invalid_value' : (code ?? type), message, param: field ?? param };
 }
 
 export const commitEmpty = refusal(

@@ -34,14 +34,15 @@ export function openInput(services: ConfigServices, named: string | undefined): 
   return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: {}, delay: undefined, detection };
 }
 
-function chooseModel(services: ConfigServices, named: string | null | undefined) {
-  const model = resolveModel(services, 'transcription', named);
+function chooseModel(services: ConfigServices, named: string | null | undefined, pointer?: string) {
+  const model = resolveModel(services, 'transcription', named, pointer);
   requireAvailable(model, services.registry.of('transcription'));
   return model;
 }
 
 const maxDelay = 64;
 const noHints: TranscriptionUpdate = { model: null, delay: null };
+const modelPointer = '/session/audio/input/transcription/model';
 
 /** Throws if a named model cannot be used. */
 export function updateInput(
@@ -50,10 +51,10 @@ export function updateInput(
   services: ConfigServices,
 ): InputConfig {
   const { model: named, delay = config.delay, ...hints } = transcription ?? noHints;
-  const choose = () => (named === undefined ? config.model : chooseModel(services, named));
+  const choose = () => (named === undefined ? config.model : chooseModel(services, named, modelPointer));
   return {
     format: format ? toFormat(format) : config.format,
-    model: forField('session.audio.input.transcription.model', choose),
+    model: forField(modelPointer, choose),
     hints: transcription === null ? {} : updated(config.hints, hints),
     delay: delay?.slice(0, maxDelay),
     detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),
@@ -79,7 +80,7 @@ function mergeDetection(current: Detection | null, update: DetectionUpdate): Det
 }
 
 /** An absent field keeps its value; null resets it. */
-function pick<T>(sent: T | null | undefined, current: T | undefined, byDefault: T): T {
+export function pick<T>(sent: T | null | undefined, current: T | undefined, byDefault: T): T {
   return (sent === undefined ? current : sent) ?? byDefault;
 }
 

@@ -1,5 +1,5 @@
 /** Runs a session on a socket. This is the only place that performs the effects of the state machine. */
-import { onAbort } from '../../../lib/abort.ts';
+import { linkedSignal, onAbort, type LinkedSignal } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/errors.ts';
 import { createRateLimit } from '../../../lib/rate-limit.ts';
 import { openaiContract } from '../../contract/document.ts';
@@ -8,11 +8,13 @@ import { problemAnswer } from '../../contract/problems.ts';
 import type { Connecting, SessionPlace, TextSocket } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import type { openSpeechSession, SpeechSession, TurnEvent } from '../../realtime/speech-session.ts';
-import { readClientEvent, type ReadEvent, type SessionUpdate } from './client-events.ts';
+import { answerScopes, type InAnswerScope } from '../../realtime/answer-scope.ts';
+import { readClientEvent, type ReadEvent } from './client-events.ts';
 import { failure } from './errors.ts';
 import { toSpeechOptions } from './input-config.ts';
+import { runResponse, type ResponseEvent } from './run-response.ts';
 import type { ServerEvent } from './server-events.ts';
-import { updateConfig, type SessionConfig } from './session-config.ts';
+import { operationsOf, updateConfig, type SessionConfig, type SessionUpdate } from './session-config.ts';
 import { isIdle, next, type Effect, type SessionEvent, type SessionState } from './session.ts';
 
 export interface SessionOptions extends Connecting {
@@ -34,6 +36,8 @@ const eventLength = 16_384;
 const appendRate = { burst: 6_000, perSecond: 2_000 };
 /** No more events are read from a client that has this many unread bytes. */
 const maxUnsentBytes = 2 * 1024 * 1024;
+/** An answer waits for a client that has this many unread bytes. Its events are still read, so that it can interrupt. */
+const maxUnsentSound = 512 * 1024;
 
 export class Session {
   readonly #socket: TextSocket;
@@ -43,11 +47,16 @@ export class Session {
   #state: SessionState;
   #speech: SpeechSession | undefined;
   #events = 0;
+  readonly #inScope: InAnswerScope;
+  /** The responses that are being made. */
+  readonly #runs = new Map<string, LinkedSignal>();
+  readonly #work = new Set<Promise<void>>();
 
   constructor(socket: TextSocket, opening: SessionState, options: SessionOptions) {
     this.#socket = socket;
     this.#state = opening;
     this.#options = options;
+    this.#inScope = answerScopes(options.services);
   }
 
   /** Resolves when the socket has closed and all work of the session has ended. */
@@ -61,14 +70,14 @@ export class Session {
         [Symbol.dispose]: onAbort(place.concluding, () => void this.#apply({ type: 'concluding' })),
       };
       for await (const { text } of this.#socket.messages) {
-        const read = readClientEvent(text);
+        const read = readClientEvent(text, this.#state.config.type);
         await this.#waitForRate(read, text).catch(ignore);
         await this.#apply(read);
         await this.#socket.drained(maxUnsentBytes);
       }
     } finally {
       clearTimeout(expiry);
-      await this.#speech?.end();
+      await Promise.all([this.#speech?.end(), ...this.#work]);
     }
   }
 
@@ -81,12 +90,18 @@ export class Session {
     if (events > 0) await this.#waitForEvents(events, signal);
   }
 
+  #report(state: SessionState): void {
+    const { config } = state;
+    const { id } = config.type === 'realtime' ? config.models.chat : config.input.model;
+    this.#options.place.report({ isIdle: isIdle(state), model: id, operations: operationsOf[config.type] });
+  }
+
   /** Never rejects. */
   async #apply(event: SessionEvent): Promise<void> {
-    const { state, effects } = next(this.#state, event);
-    this.#state = state;
-    this.#options.place.report({ isIdle: isIdle(state), model: state.config.model.id });
     try {
+      const { state, effects } = next(this.#state, event, performance.now());
+      this.#state = state;
+      this.#report(state);
       for (const effect of effects) {
         const work = this.#perform(effect);
         if (work) await work; // consecutive events are sent without anything in between
@@ -94,6 +109,7 @@ export class Session {
     } catch (error) {
       if (this.#socket.signal.aborted) return; // the work of the session was aborted as well
       this.#log(error, 'a session of live transcription failed');
+      if (event.type === 'failed') return this.#socket.close(1011);
       await this.#apply({ type: 'failed', error });
     }
   }
@@ -105,9 +121,13 @@ export class Session {
       case 'open':
         return this.#open(effect.config);
       case 'configure':
-        return this.#speech?.configure(toSpeechOptions(effect.config)) as undefined;
+        return this.#configure(effect.config);
       case 'update':
         return this.#update(effect);
+      case 'run':
+        return this.#run(effect);
+      case 'stop':
+        return this.#runs.get(effect.response)?.end(new Error('the response was canceled')) as undefined;
       case 'append':
         return this.#speech?.append(effect.sound, effect.eventId);
       case 'commit':
@@ -122,14 +142,19 @@ export class Session {
   #send(event: ServerEvent): undefined {
     this.#events += 1;
     const numbered = { event_id: `event_${String(this.#events)}`, ...event };
-    if (this.#options.checkAnswers) checkSentEvent(openaiContract, 'RealtimeServerEvent', numbered);
+    if (this.#options.checkAnswers) checkSentEvent(openaiContract, unions[this.#state.config.type], numbered);
     this.#socket.send(JSON.stringify(numbered));
   }
 
-  async #open(config: SessionConfig): Promise<void> {
+  async #open({ input }: SessionConfig): Promise<void> {
+    if (!input) return;
     const { openSpeechSession: open, services } = this.#options;
     const emit = (event: TurnEvent) => this.#followTurn(event);
-    this.#speech = await open(toSpeechOptions(config), services, emit, this.#socket.signal);
+    this.#speech = await open(toSpeechOptions(input), services, emit, this.#socket.signal);
+  }
+
+  #configure({ input }: SessionConfig): undefined {
+    if (input) this.#speech?.configure(toSpeechOptions(input));
   }
 
   #followTurn(event: TurnEvent): void {
@@ -138,6 +163,25 @@ export class Session {
       this.#options.place.turnEnded(event.type === 'completed' ? event.seconds * 1000 : 0);
     }
     void this.#apply({ type: 'turn', event });
+  }
+
+  /** Runs a response in the background. */
+  #run({ response, run }: Extract<Effect, { type: 'run' }>): undefined {
+    const { id, log, services } = this.#options;
+    const life = linkedSignal(this.#socket.signal);
+    this.#runs.set(response, life);
+    const emit = async (event: ResponseEvent) => {
+      if (event.type === 'broken') this.#log(event.error, 'a response failed');
+      await this.#apply({ ...event, response });
+      await this.#socket.drained(maxUnsentSound);
+    };
+    const work = runResponse({ id, run, log, services, inScope: this.#inScope, signal: life.signal }, emit);
+    this.#work.add(work);
+    void work.finally(() => {
+      life[Symbol.dispose]();
+      this.#runs.delete(response);
+      this.#work.delete(work);
+    });
   }
 
   async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {
@@ -158,5 +202,8 @@ export class Session {
     log[status >= 500 ? 'error' : 'debug']({ id, code: body.code, err: error }, message);
   }
 }
+
+/** The schema of the events that a session of the type sends. */
+const unions = { transcription: 'RealtimeTranscriptionServerEvent', realtime: 'RealtimeServerEvent' } as const;
 
 const toBase64Length = ({ length }: Uint8Array): number => Math.ceil((length * 4) / 3);

@@ -3,7 +3,7 @@ import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { Schemas } from '../operations.ts';
 import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
 
-type Numbered = Schemas['RealtimeServerEvent'];
+type Numbered = Schemas['RealtimeServerEvent'] | Schemas['RealtimeTranscriptionServerEvent'];
 
 /** An event without its `event_id`, which is assigned later. */
 export type ServerEvent<Event = Numbered> = Event extends Numbered ? Omit<Event, 'event_id'> : never;
@@ -50,7 +50,7 @@ export function turnEvents(event: TurnEvent, previous: string | null): readonly 
 }
 
 /** The Agents SDK crashes if `input_audio` lacks `transcript`. */
-function itemOf(id: string): Schemas['RealtimeUserItem'] {
-  const content: Schemas['RealtimeInputAudio'][] = [{ type: 'input_audio', transcript: null }];
+function itemOf(id: string): Schemas['RealtimeItem'] {
+  const content: Schemas['RealtimeContent'][] = [{ type: 'input_audio', transcript: null }];
   return { id, object: 'realtime.item', type: 'message', status: 'completed', role: 'user', content };
 }

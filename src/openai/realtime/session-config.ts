@@ -1,10 +1,18 @@
-/** The configuration of a transcription session: the settings of its input. */
+/** The configuration of a session, by its type. */
 import { randomBytes } from 'node:crypto';
+import type { OperationId } from '../../contract/operations.ts';
 import type { Schemas } from '../operations.ts';
-import type { SessionUpdate } from './client-events.ts';
+import { toConversation, updateConversation, type ConversationConfig } from './conversation-config.ts';
 import { openInput, toInput, updateInput, type ConfigServices, type InputConfig } from './input-config.ts';
 
-export type SessionConfig = InputConfig;
+export interface TranscriptionConfig {
+  readonly type: 'transcription';
+  readonly input: InputConfig;
+}
+
+export type SessionConfig = TranscriptionConfig | ConversationConfig;
+
+export type SessionUpdate = Schemas['RealtimeTranscriptionSessionUpdate'] | Schemas['RealtimeSessionUpdate'];
 
 export type Identity = Pick<Schemas['RealtimeTranscriptionSession'], 'id' | 'expires_at'>;
 
@@ -16,16 +24,38 @@ export function newIdentity(): Identity {
   return { id, expires_at: Math.floor((Date.now() + lifeMs) / 1000) };
 }
 
-/** Throws the errors of the named or default model, even if it is only unavailable. */
-export const openConfig: (services: ConfigServices, named: string | undefined) => SessionConfig = openInput;
+/** The operations that a session of the type performs; a key needs one of them. */
+export const operationsOf = {
+  transcription: ['createTranscription'],
+  realtime: ['streamChat', 'createChat'],
+} as const satisfies Record<SessionConfig['type'], readonly OperationId[]>;
 
-/** Throws if a named model cannot be used. */
-export function updateConfig(config: SessionConfig, { audio }: SessionUpdate, services: ConfigServices): SessionConfig {
-  return updateInput(config, audio?.input ?? {}, services);
+/** Throws the errors of the named or default model, even if it is only unavailable. */
+export function openConfig(services: ConfigServices, named: string | undefined): TranscriptionConfig {
+  return { type: 'transcription', input: openInput(services, named) };
+}
+
+/** Throws if a model cannot be used, or does not support a setting. The update must be of the type of the session. */
+export function updateConfig<Config extends SessionConfig>(
+  config: Config,
+  update: SessionUpdate,
+  services: ConfigServices,
+): Config;
+export function updateConfig(config: SessionConfig, update: SessionUpdate, services: ConfigServices): SessionConfig {
+  if (update.type === 'realtime') {
+    return config.type === 'realtime' ? updateConversation(config, update, services) : config;
+  }
+  const input = config.input && updateInput(config.input, update.audio?.input ?? {}, services);
+  return config.type === 'transcription' && input ? { ...config, input } : config;
 }
 
 /** Returns the session in the form that the client sees. */
-export function toSession(config: SessionConfig, identity: Identity): Schemas['RealtimeTranscriptionSession'] {
-  const audio = { input: toInput(config) };
+export function toSession(config: TranscriptionConfig, identity: Identity): Schemas['RealtimeTranscriptionSession'];
+export function toSession(config: SessionConfig, identity: Identity): AnySession;
+export function toSession(config: SessionConfig, identity: Identity): AnySession {
+  if (config.type === 'realtime') return { ...toConversation(config), ...identity };
+  const audio = { input: toInput(config.input) };
   return { type: 'transcription', object: 'realtime.transcription_session', ...identity, audio, include: null };
 }
+
+type AnySession = Schemas['RealtimeTranscriptionSession'] | Schemas['RealtimeSession'];

@@ -20,8 +20,8 @@ function errorOf(work: () => unknown): unknown {
 }
 
 it.each([
-  ['without an intent', {}, 'invalid_request', 'intent'],
-  ['for a conversation', { model: 'gpt-realtime' }, 'invalid_request', 'intent'],
+  ['for a conversation with an unknown model', { model: 'absent' }, 'model_not_found', 'model'],
+  ['for a conversation with a model that cannot load', { model: 'tired' }, 'engine_failed', null],
   ['for a call', { intent, call_id: 'rtc_1' }, 'invalid_request', 'call_id'],
   ['with an unknown model', { intent, model: 'absent' }, 'model_not_found', 'model'],
   ['with a model that cannot load', { intent, model: 'broken' }, 'engine_failed', null],
@@ -38,10 +38,17 @@ it('a connection is refused if the default model cannot load', () => {
 it.each([
   ['its intent', { query: { intent } }],
   ['an alias as the transcription model', { query: { intent, model: 'gpt-live-transcribe' } }],
+  ['a conversation, whatever the alias', { query: { model: 'gpt-realtime-2.1' } }],
   [
     'the session of a client secret, whatever the URL says',
     { query: { model: 'gpt-realtime' }, session: update({}).session },
   ],
 ])('a connection is accepted for %s', (_what, connecting) => {
   expect(connect(connecting)).toBeInstanceOf(Function);
+});
+
+it('a transcription session is refused if transcription is switched off, and a conversation takes no audio', () => {
+  const services = { ...servicesWith(), transcribeEnabled: false };
+  expect(errorOf(() => connect({ query: { intent } }, services))).toMatchObject({ code: 'transcription-disabled' });
+  expect(connect({ query: {} }, services)).toBeInstanceOf(Function);
 });

@@ -33,8 +33,8 @@ async function connect(query: string, to = service): Promise<Answer> {
 
 describe('before the upgrade', () => {
   it.each([
-    ['', 400, 'invalid_request'],
-    ['?model=gpt-realtime', 400, 'invalid_request'],
+    ['', 503, 'no_engine'],
+    ['?model=gpt-realtime', 503, 'no_engine'],
     ['?intent=conversation', 400, 'invalid_request'],
     ['?intent=transcription&call_id=rtc_1', 400, 'invalid_request'],
     ['?intent=transcription&model=absent', 404, 'model_not_found'],

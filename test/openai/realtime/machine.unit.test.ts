@@ -38,7 +38,7 @@ class Walk {
 
   apply(event: SessionEvent): void {
     const wasOver = this.state.isOver;
-    const { state, effects } = next(this.state, event);
+    const { state, effects } = next(this.state, event, 0);
     this.state = state;
     if (wasOver) expect(effects).toEqual([]);
     for (const effect of effects) {
@@ -61,7 +61,7 @@ class Walk {
   }
 
   start(): void {
-    if (this.#open || this.state.config.detection === null) return;
+    if (this.#open || this.state.config.input?.detection === null) return;
     this.#open = { id: this.#newTurn(), isStopped: false };
     this.apply({ type: 'turn', event: { type: 'started', turn: this.#open.id, ms: this.#clock } });
   }
@@ -103,7 +103,7 @@ class Walk {
   }
 
   #speak(): void {
-    if (this.#open || this.state.config.detection !== null) return;
+    if (this.#open || this.state.config.input?.detection !== null) return;
     this.#open = { id: this.#newTurn(), isStopped: true };
     this.apply({ type: 'turn', event: { type: 'voice', turn: this.#open.id } });
   }
@@ -197,7 +197,7 @@ const inputs = fields({
 });
 
 it('has a valid session after any updates, each of which takes effect or is refused', () => {
-  const { errorsOf } = eventCheckOf(openaiContract, 'RealtimeServerEvent');
+  const { errorsOf } = eventCheckOf(openaiContract, 'RealtimeTranscriptionServerEvent');
   fc.assert(
     fc.property(fc.array(inputs, { maxLength: 4 }), (updates) => {
       let config = vad;
@@ -215,7 +215,7 @@ it('has a valid session after any updates, each of which takes effect or is refu
       const session = toSession(config, newIdentity());
       const updated: WireEvent = { type: 'session.updated', event_id: 'event_1', session };
       expect(errorsOf(updated)).toEqual([]);
-      expect(toSpeechOptions(config).hints.model).toBe(session.audio.input.transcription.model);
+      expect(toSpeechOptions(config.input).hints.model).toBe(session.audio.input.transcription.model);
     }),
     { numRuns: 300 },
   );

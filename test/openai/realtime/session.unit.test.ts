@@ -500,7 +500,7 @@ describe('the end', () => {
 
 describe('the contract of the events', () => {
   it('rejects an event that it does not declare, and one with a wrong field', () => {
-    const check = (event: WireEvent) => checkSentEvent(openaiContract, 'RealtimeServerEvent', event);
+    const check = (event: WireEvent) => checkSentEvent(openaiContract, 'RealtimeTranscriptionServerEvent', event);
     expect(() => check({ type: 'response.done' })).toThrow(/response\.done.*not declared/);
     const cleared = { type: 'input_audio_buffer.cleared' };
     expect(() => check(cleared)).toThrow(/event_id/);
@@ -518,6 +518,8 @@ describe('the contract of the events', () => {
     session.speech.emit({ type: 'failed', turn: 'item_2', error: new EngineError('engine-failed', 'It broke.') });
     await session.exchange();
     const sent = new Set(typesOf(session.socket.events));
-    expect(eventCheckOf(openaiContract, 'RealtimeServerEvent').types.filter((type) => !sent.has(type))).toEqual([]);
+    expect(
+      eventCheckOf(openaiContract, 'RealtimeTranscriptionServerEvent').types.filter((type) => !sent.has(type)),
+    ).toEqual([]);
   });
 });

@@ -120,21 +120,43 @@ const models: readonly FakeModel[] = [
   { id: 'broken', isBroken: true },
 ];
 
-/** The first model is the default. */
-export function servicesWith(list: readonly FakeModel[] = models): Services {
-  const served = list.map(({ id, supports = [], isBroken = false }) => {
+const chatModels: readonly FakeModel[] = [
+  { id: 'talker', supports: ['tools', 'json'] },
+  { id: 'simple' },
+  { id: 'tired', isBroken: true },
+];
+
+const voices = [{ id: 'anna', name: 'Anna', language: 'de' }];
+
+const serve = (list: readonly FakeModel[], more: object = {}) =>
+  list.map(({ id, supports = [], isBroken = false }) => {
     const availability = { available: !isBroken, code: isBroken ? 'engine-failed' : 'ready', reason: 'It is so.' };
-    return { id, engineId: id, entry: { id, local: true, supports }, instance: 'ears', engine: {}, availability };
+    return {
+      id,
+      engineId: id,
+      entry: { id, local: true, supports, ...more },
+      instance: 'ears',
+      engine: {},
+      availability,
+    };
   });
-  const of = (capability: string) => ({
-    all: capability === 'transcription' ? served : [],
-    find: (id: string) => (capability === 'transcription' ? served.find((model) => model.id === id) : undefined),
-    default: served[0],
-    candidates: served,
-    instances: ['ears'],
-    failures: [],
-  });
-  const services = { registry: { of }, compatAliases: new Map([['mine', 'full']]) };
+
+/** The first model of each list is the default. */
+export function servicesWith(
+  list: readonly FakeModel[] = models,
+  { chat = chatModels, speech = [] as readonly FakeModel[] } = {},
+): Services {
+  const served: Record<string, ReturnType<typeof serve>> = {
+    transcription: serve(list),
+    chat: serve(chat),
+    speech: serve(speech, { voices }),
+  };
+  const of = (capability: string) => {
+    const all = served[capability] ?? [];
+    const find = (id: string) => all.find((model) => model.id === id);
+    return { all, find, default: all[0], candidates: all, instances: ['ears'], failures: [] };
+  };
+  const services = { registry: { of }, compatAliases: new Map([['mine', 'full']]), transcribeEnabled: true };
   return services as unknown as Services;
 }
 

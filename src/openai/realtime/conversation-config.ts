@@ -1,0 +1,138 @@
+/** The configuration of a conversation. */
+import { requireAvailable } from '../../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../../engine-host/models/served-models.ts';
+import type { Services } from '../../handlers/dependencies.ts';
+import { mayCall } from '../../keys/permissions.ts';
+import { requireTranscription } from '../../transcription/run.ts';
+import { resolveModel } from '../aliases.ts';
+import { UnsupportedValue } from '../errors.ts';
+import type { Schemas } from '../operations.ts';
+import {
+  defaultInstructions,
+  defaultSettings,
+  shownVoice,
+  toSettings,
+  updateSettings,
+  type AnswerModels,
+  type AnswerSettings,
+} from './answer-settings.ts';
+import { forField } from './errors.ts';
+import { openInput, pick, toInput, updateInput, type ConfigServices, type InputConfig } from './input-config.ts';
+
+export interface ConversationConfig {
+  readonly type: 'realtime';
+  /** null if the API key may not transcribe, or no model can. The session then takes no audio. */
+  readonly input: InputConfig | null;
+  readonly isTranscriptSent: boolean;
+  /** Whether a turn with a transcript gets an answer. */
+  readonly createsResponse: boolean;
+  readonly interruptsResponse: boolean;
+  readonly models: AnswerModels;
+  readonly settings: AnswerSettings;
+}
+
+/** Throws the errors of the chat model. `named` is the model in the URL. */
+export function openConversation(services: Services, named: string | undefined): ConversationConfig {
+  const chat = isRealtimeAlias(named, services) ? chooseChat(services, undefined) : chooseChat(services, named);
+  const speech = unlessUnavailable('createSpeech', () => chooseSpeech(services));
+  const input = unlessUnavailable('createTranscription', () => {
+    requireTranscription(services);
+    return openInput(services, undefined);
+  });
+  return {
+    ...{ type: 'realtime', input: input ?? null, isTranscriptSent: false },
+    ...{ createsResponse: true, interruptsResponse: true, models: { chat, speech } },
+    settings: { ...defaultSettings, modality: speech ? 'audio' : 'text' },
+  };
+}
+
+/** Returns undefined if the API key may not use the operation, or no model can. */
+function unlessUnavailable<T>(operation: 'createSpeech' | 'createTranscription', open: () => T): T | undefined {
+  if (!mayCall(operation)) return undefined;
+  try {
+    return open();
+  } catch {
+    return undefined; // the session shows that it has no audio
+  }
+}
+
+function chooseChat(services: ConfigServices, named: string | undefined, pointer?: string): ServedModel<'chat'> {
+  const model = resolveModel(services, 'chat', named, pointer);
+  requireAvailable(model, services.registry.of('chat'));
+  return model;
+}
+
+function chooseSpeech(services: ConfigServices): ServedModel<'speech'> {
+  const model = resolveModel(services, 'speech', undefined);
+  requireAvailable(model, services.registry.of('speech'));
+  return model;
+}
+
+/** OpenAI's ids of models for conversations, which programs hard-code. They stand for the model of the session. */
+const realtimeAlias = /^gpt-(realtime|audio)|^gpt-4o(-mini)?-realtime-preview/;
+
+function isRealtimeAlias(named: string | null | undefined, { registry, compatAliases }: ConfigServices): boolean {
+  if (named == null || !realtimeAlias.test(named)) return false;
+  return !compatAliases.has(named) && registry.of('chat').find(named) === undefined;
+}
+
+/** Throws if a model cannot be used, or does not support a setting. */
+export function updateConversation(
+  config: ConversationConfig,
+  update: Schemas['RealtimeSessionUpdate'],
+  services: ConfigServices,
+): ConversationConfig {
+  const { model: named, include, audio: { input = {} } = {} } = update;
+  if (include != null && include.length > 0) throw new UnsupportedValue('/session/include', 'must be [] or null');
+  const keeps = named == null || isRealtimeAlias(named, services);
+  const chat = keeps
+    ? config.models.chat
+    : forField('/session/model', () => chooseChat(services, named, '/session/model'));
+  const models = { ...config.models, chat };
+  const settings = updateSettings(config.settings, update, models, '/session');
+  const { transcription, turn_detection: detection } = input;
+  const isSameType = detection?.type === undefined || detection.type === config.input?.detection?.type;
+  const current = isSameType ? config : undefined;
+  return {
+    ...config,
+    ...{ models, settings },
+    input: config.input && updateInput(config.input, input, services),
+    isTranscriptSent: transcription === undefined ? config.isTranscriptSent : transcription !== null,
+    createsResponse: detection
+      ? pick(detection.create_response, current?.createsResponse, true)
+      : config.createsResponse,
+    interruptsResponse: detection
+      ? pick(detection.interrupt_response, current?.interruptsResponse, true)
+      : config.interruptsResponse,
+  };
+}
+
+/** Returns the session in the form that the client sees, without its identity. */
+export function toConversation(config: ConversationConfig): Omit<Schemas['RealtimeSession'], 'id' | 'expires_at'> {
+  const { models, settings } = config;
+  const { format, speed } = settings;
+  return {
+    ...{ type: 'realtime', object: 'realtime.session', model: models.chat.id, ...toSettings(settings) },
+    instructions: instructionsOf(config),
+    truncation: 'disabled',
+    audio: { input: toConversationInput(config), output: { format, voice: shownVoice(settings, models), speed } },
+    ...{ tracing: null, prompt: null, include: null },
+  };
+}
+
+function toConversationInput(config: ConversationConfig): Schemas['RealtimeConversationInput'] {
+  if (!config.input) {
+    const format = { type: 'audio/pcm', rate: 24_000 } as const;
+    return { format, transcription: null, noise_reduction: null, turn_detection: null };
+  }
+  const { transcription, turn_detection: detection, ...input } = toInput(config.input);
+  const { createsResponse: create_response, interruptsResponse: interrupt_response } = config;
+  return {
+    ...input,
+    transcription: config.isTranscriptSent ? transcription : null,
+    turn_detection: detection && { ...detection, create_response, interrupt_response, idle_timeout_ms: null },
+  };
+}
+
+export const instructionsOf = ({ settings }: ConversationConfig): string =>
+  settings.instructions ?? defaultInstructions;

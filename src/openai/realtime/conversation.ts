@@ -1,0 +1,126 @@
+/** The items of a conversation, in order. Pure. */
+import { heardText, type Heard, type SpokenPiece } from '../../realtime/heard.ts';
+import type { Schemas } from '../operations.ts';
+
+interface ItemHead {
+  readonly id: string;
+  readonly status: Schemas['RealtimeItemStatus'];
+}
+
+export interface MessageItem extends ItemHead {
+  readonly type: 'message';
+  readonly role: Schemas['RealtimeRole'];
+  readonly content: readonly Content[];
+}
+
+export type Content =
+  | { readonly type: 'input_text' | 'output_text'; readonly text: string }
+  /** `transcript` is null before and after a failed transcription. */
+  | { readonly type: 'input_audio'; readonly transcript: string | null; readonly isPending?: boolean }
+  | SpokenContent;
+
+/** `heard` is undefined if the answer was not interrupted. */
+export interface SpokenContent {
+  readonly type: 'output_audio';
+  readonly pieces: readonly SpokenPiece[];
+  readonly heard?: Heard | undefined;
+}
+
+export interface CallItem extends ItemHead {
+  readonly type: 'function_call';
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: string;
+  /** True if the response of the call was canceled. The model does not see the call. */
+  readonly isDropped?: boolean;
+}
+
+export interface OutputItem extends ItemHead {
+  readonly type: 'function_call_output';
+  readonly callId: string;
+  readonly output: string;
+}
+
+export type Item = MessageItem | CallItem | OutputItem;
+
+export interface Conversation {
+  readonly items: readonly Item[];
+  /** Sum of the lengths of all items, in UTF-16 code units. */
+  readonly length: number;
+}
+
+export const emptyConversation: Conversation = { items: [], length: 0 };
+
+const maxItems = 2_000;
+const maxLength = 250_000;
+
+/** Whether the conversation would be too large with these items. */
+export function wouldOverflow({ items, length }: Conversation, more: readonly Item[]): boolean {
+  const sum = more.reduce((total, item) => total + lengthOf(item), length);
+  return items.length + more.length > maxItems || sum > maxLength;
+}
+
+export const findItem = ({ items }: Conversation, id: string): Item | undefined => items.find((item) => item.id === id);
+
+/** Returns the id of the item before this one; null if it is the first. */
+export function previousOf({ items }: Conversation, id: string): string | null {
+  return items[items.findIndex((item) => item.id === id) - 1]?.id ?? null;
+}
+
+/** Adds an item after the item with the id `previous`, at the beginning (null), or by default at the end. */
+export function insert({ items, length }: Conversation, item: Item, previous?: string | null): Conversation {
+  const at = previous === undefined ? items.length : items.findIndex(({ id }) => id === previous) + 1;
+  return { items: items.toSpliced(at, 0, item), length: length + lengthOf(item) };
+}
+
+/** Replaces the item with the same id. Returns the same conversation if there is none. */
+export function replace(conversation: Conversation, item: Item): Conversation {
+  const { items, length } = conversation;
+  const at = items.findIndex(({ id }) => id === item.id);
+  const old = items[at];
+  return old ? { items: items.with(at, item), length: length + lengthOf(item) - lengthOf(old) } : conversation;
+}
+
+export function remove(conversation: Conversation, id: string): Conversation {
+  const { items, length } = conversation;
+  const old = findItem(conversation, id);
+  return old ? { items: items.filter((item) => item !== old), length: length - lengthOf(old) } : conversation;
+}
+
+/** Whether the item is a turn whose transcript is missing. */
+export const isPending = (item: Item | undefined): boolean =>
+  item?.type === 'message' && item.content.some((part) => part.type === 'input_audio' && part.isPending);
+
+/** Returns the text of a part as the model sees it: of an interrupted answer, what was heard. */
+export function textOf(part: Content): string {
+  if (part.type === 'input_audio') return part.transcript ?? '';
+  if (part.type !== 'output_audio') return part.text;
+  return part.heard ? heardText(part.pieces, part.heard.ms) : transcriptOf(part);
+}
+
+/** Returns the text of all pieces that were sent. */
+export const transcriptOf = ({ pieces }: SpokenContent): string => pieces.map(({ text }) => text).join('');
+
+/** Returns the milliseconds of sound that were sent. */
+export const sentMs = ({ pieces }: SpokenContent): number => pieces.reduce((sum, { ms }) => sum + ms, 0);
+
+/** Returns the spoken part of an answer. */
+export function spokenPart(item: Item | undefined): SpokenContent | undefined {
+  return item?.type === 'message' ? item.content.find((part) => part.type === 'output_audio') : undefined;
+}
+
+/** Replaces the end of a spoken answer. */
+export function withHeard(item: MessageItem, heard: Heard): MessageItem {
+  return { ...item, content: item.content.map((part) => (part.type === 'output_audio' ? { ...part, heard } : part)) };
+}
+
+function lengthOf(item: Item): number {
+  switch (item.type) {
+    case 'message':
+      return item.content.reduce((sum, part) => sum + textOf(part).length, 0);
+    case 'function_call':
+      return item.name.length + item.arguments.length;
+    case 'function_call_output':
+      return item.output.length;
+  }
+}

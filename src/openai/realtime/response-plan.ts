@@ -1,0 +1,103 @@
+/** Plans a response: its settings, and the call of the model. Pure. */
+import type { ChatCall } from '../../../engines/contract/index.ts';
+import { requireSupport } from '../../engine-host/models/model-selection.ts';
+import type { Schemas } from '../operations.ts';
+import {
+  shownVoice,
+  toCall,
+  toSettings,
+  updateSettings,
+  type AnswerModels,
+  type AnswerSettings,
+} from './answer-settings.ts';
+import { instructionsOf, type ConversationConfig } from './conversation-config.ts';
+import { emptyConversation, findItem, wouldOverflow, type Conversation, type Item } from './conversation.ts';
+import { Refused } from './errors.ts';
+import { readItem } from './items.ts';
+import { toMessages } from './messages.ts';
+import type { ResponseFacts } from './response.ts';
+
+export interface ResponsePlan {
+  readonly settings: AnswerSettings;
+  /** Of the response, in addition to those of the session. */
+  readonly instructions: string | undefined;
+  /** The items to answer; undefined: the conversation. */
+  readonly input: readonly Item[] | undefined;
+  /** Whether the output belongs to the conversation. */
+  readonly isInConversation: boolean;
+  readonly metadata: ResponseFacts['metadata'];
+}
+
+/** What it takes to make the answer. */
+export interface Run {
+  readonly models: AnswerModels;
+  readonly settings: AnswerSettings;
+  readonly call: Omit<ChatCall, 'model'>;
+  /** Whether the client runs the tools. */
+  readonly isCallersLoop: boolean;
+  /** Language of the last turn. */
+  readonly language: string | undefined;
+}
+
+/** Throws `Refused` or a problem for settings and items that are not supported. */
+export function planResponse(
+  sent: Schemas['RealtimeResponseCreate'],
+  { settings: current, models }: ConversationConfig,
+  conversation: Conversation,
+): ResponsePlan {
+  const { conversation: place = 'auto', input, metadata = null, instructions } = sent;
+  if (place !== null && place !== 'auto' && place !== 'none') {
+    throw new Refused('invalid_value', 'response.conversation must be auto or none', 'response.conversation');
+  }
+  const settings = updateSettings(current, sent, models, '/response');
+  const items = input?.map((item, index) => readInput(item, conversation, `response.input[${String(index)}]`));
+  if (items && wouldOverflow(emptyConversation, items)) throw tooLong('response.input');
+  const isInConversation = place !== 'none';
+  return { settings, instructions: instructions ?? undefined, input: items, isInConversation, metadata };
+}
+
+export const tooLong = (field: string): Refused =>
+  new Refused(
+    'context_length_exceeded',
+    `${field}: a conversation has at most 2,000 items and 250,000 characters`,
+    field,
+  );
+
+function readInput(item: Schemas['RealtimeItemCreate'], conversation: Conversation, at: string): Item {
+  if (item.type !== 'item_reference') return readItem(item, at, at);
+  const found = findItem(conversation, item.id ?? '');
+  if (found) return found;
+  throw new Refused('invalid_value', `${at}.id is not the id of an item`, `${at}.id`);
+}
+
+/** The plan of an answer to a turn. */
+export const planAnswer = ({ settings }: ConversationConfig): ResponsePlan => ({
+  ...{ settings, instructions: undefined, input: undefined, isInConversation: true, metadata: null },
+});
+
+export function factsOf(
+  { settings, isInConversation, metadata }: ResponsePlan,
+  { models }: ConversationConfig,
+  ids: { readonly response: string; readonly conversation: string },
+): ResponseFacts {
+  const { output_modalities, max_output_tokens } = toSettings(settings);
+  const audio = { output: { format: settings.format, voice: shownVoice(settings, models) } };
+  const conversation_id = isInConversation ? ids.conversation : null;
+  return { id: ids.response, conversation_id, output_modalities, max_output_tokens, audio, metadata };
+}
+
+/** Throws a problem if the model cannot answer. */
+export function toRun(
+  { settings, instructions, input }: ResponsePlan,
+  config: ConversationConfig,
+  conversation: Conversation,
+  language: string | undefined,
+): Run {
+  const { models } = config;
+  const items = input ?? conversation.items;
+  if (wouldOverflow(emptyConversation, items)) throw tooLong('response');
+  const { messages, hasCalls } = toMessages(items, { ofSession: instructionsOf(config), ofResponse: instructions });
+  if (hasCalls) requireSupport(models.chat, 'tools', '/session/tools');
+  const isCallersLoop = settings.tools.length > 0 || hasCalls;
+  return { models, settings, call: { messages, ...toCall(settings, models.chat) }, isCallersLoop, language };
+}

@@ -1,0 +1,73 @@
+/** Makes the answer of a response. */
+import type { Logger } from '../../../engines/contract/index.ts';
+import type { Services } from '../../handlers/dependencies.ts';
+import { answer, type AnswerPlan, type SpeechPlan } from '../../realtime/answer.ts';
+import type { InAnswerScope } from '../../realtime/answer-scope.ts';
+import { resolveVoice } from '../aliases.ts';
+import { ownTools } from '../run.ts';
+import type { Run } from './response-plan.ts';
+import { endOf, type ResponseEnd, type ResponsePart } from './response.ts';
+
+export interface RunOptions {
+  /** Identifies the session in the log. */
+  readonly id: string;
+  readonly run: Run;
+  readonly log: Logger;
+  readonly services: Services;
+  readonly inScope: InAnswerScope;
+  /** Aborts when the response is canceled, and when the session ends. */
+  readonly signal: AbortSignal;
+}
+
+/** The last one is `answered` or `broken`. After an abort, there are no more. */
+export type ResponseEvent =
+  | { readonly type: 'part'; readonly part: ResponsePart }
+  | { readonly type: 'answered'; readonly end: ResponseEnd }
+  | { readonly type: 'broken'; readonly error: unknown };
+
+/** Counts as a request of the key. The next part is made when `emit` has resolved. Never rejects. */
+export async function runResponse(options: RunOptions, emit: (event: ResponseEvent) => Promise<void>): Promise<void> {
+  const { inScope, signal } = options;
+  try {
+    await inScope(() => run(options, emit));
+  } catch (error) {
+    if (!signal.aborted) await emit({ type: 'broken', error });
+  }
+}
+
+async function run({ id, run: planned, log, services, signal }: RunOptions, emit: Emit): Promise<void> {
+  for await (const part of answer(toPlan(id, planned, services), { ...services, log }, signal)) {
+    signal.throwIfAborted();
+    if (part.type === 'end') {
+      await emit({ type: 'answered', end: endOf(part) });
+    } else if (part.type === 'sound') {
+      const { bytes, ms, db } = part;
+      await emit({ type: 'part', part: { type: 'sound', audio: toBase64(bytes), ms, db } });
+    } else {
+      await emit({ type: 'part', part });
+    }
+  }
+}
+
+type Emit = Parameters<typeof runResponse>[1];
+
+const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+
+function toPlan(id: string, { models, settings, call, isCallersLoop, language }: Run, services: Services): AnswerPlan {
+  const tools = ownTools(services, isCallersLoop, settings.toolChoice);
+  return { id, chat: { model: models.chat, call, tools }, speech: toSpeech({ models, settings, language }) };
+}
+
+function toSpeech({
+  models: { speech },
+  settings,
+  language,
+}: Pick<Run, 'models' | 'settings' | 'language'>): SpeechPlan | null {
+  if (settings.modality === 'text' || !speech) return null;
+  const { format, voice, speed } = settings;
+  const encoding = format.type === 'audio/pcm' ? 'pcm' : format.type === 'audio/pcmu' ? 'pcmu' : 'pcma';
+  const pointers = { model: '/session/model', voice: '/session/audio/output/voice' };
+  const selection = { model: undefined, voice: resolveVoice(speech, voice), pointers };
+  return { selection, language, encoding, ...(speed !== 1 && { speed }) };
+}

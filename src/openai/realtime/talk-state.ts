@@ -1,0 +1,60 @@
+/** The state of a conversation, and the effects of a change. */
+import { notPlaying, type Playing } from '../../realtime/playing.ts';
+import { emptyConversation, type Conversation } from './conversation.ts';
+import type { ResponsePlan, Run } from './response-plan.ts';
+import type { Response } from './response.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { ServerEvent } from './server-events.ts';
+
+export interface TalkState {
+  readonly conversation: Conversation;
+  /** The response that adds to the conversation. */
+  readonly active: OpenResponse | undefined;
+  /** The responses that do not. */
+  readonly beside: readonly OpenResponse[];
+  /** Whether a turn waits for its answer. */
+  readonly isOwed: boolean;
+  /** When the last response ended, in milliseconds. */
+  readonly endedAt: number;
+  readonly playing: Playing;
+  /** The item whose sound is playing. */
+  readonly spoken: string | undefined;
+  /** Language of the last turn. */
+  readonly language: string | undefined;
+  /** Number of ids so far. */
+  readonly ids: number;
+}
+
+export interface OpenResponse {
+  readonly response: Response;
+  readonly plan: ResponsePlan;
+  /** The turns whose transcripts the response waits for. Undefined once the model has been called. */
+  readonly waitsFor: readonly string[] | undefined;
+  /** Whether it answers a turn by itself. */
+  readonly isAutomatic: boolean;
+}
+
+export type TalkEffect =
+  | { readonly type: 'send'; readonly event: ServerEvent }
+  /** Is followed by parts, and then by `answered` or `broken`. */
+  | { readonly type: 'run'; readonly response: string; readonly run: Run }
+  | { readonly type: 'stop'; readonly response: string };
+
+export interface TalkContext {
+  readonly config: SessionConfig;
+  /** Part of all ids. */
+  readonly session: string;
+  /** Whether a turn has begun. */
+  readonly isTurnOpen: boolean;
+  /** In milliseconds. */
+  readonly now: number;
+}
+
+export const beginTalk: TalkState = {
+  ...{ conversation: emptyConversation, active: undefined, beside: [], isOwed: false, endedAt: -Infinity },
+  ...{ playing: notPlaying, spoken: undefined, language: undefined, ids: 0 },
+};
+
+/** Whether nothing is lost if the session ends now. */
+export const isQuiet = ({ active, beside, isOwed }: TalkState): boolean =>
+  active === undefined && beside.length === 0 && !isOwed;

@@ -1,0 +1,222 @@
+/** The table of a conversation: when its responses begin and end. Pure. */
+import { interrupt } from '../../realtime/heard.ts';
+import { isPlaying, notPlaying, play, playedMs } from '../../realtime/playing.ts';
+import type { TurnEvent } from '../../realtime/speech-session.ts';
+import type { ConversationConfig } from './conversation-config.ts';
+import { findItem, insert, isPending, replace, sentMs, spokenPart, withHeard, type Item } from './conversation.ts';
+import { failure, isExpected, Refused, type ErrorDetails } from './errors.ts';
+import { factsOf, planAnswer, planResponse, toRun, type ResponsePlan } from './response-plan.ts';
+import {
+  addPart,
+  beginResponse,
+  endResponse,
+  type ResponseEffect,
+  type ResponseEnd,
+  type ResponsePart,
+} from './response.ts';
+import { TalkItems, type EventOf } from './talk-items.ts';
+import type { OpenResponse } from './talk-state.ts';
+
+const maxBeside = 4;
+/** A cancel that arrives this soon after the end of a response has only crossed it. */
+const crossingMs = 1_000;
+
+export class Talk extends TalkItems {
+  override delete(event: EventOf<'conversation.item.delete'>): void {
+    super.delete(event);
+    this.settle();
+  }
+
+  /** Follows the turns of the user, whose own events have been sent. */
+  follow(event: TurnEvent): void {
+    switch (event.type) {
+      case 'started':
+        if (this.#config.interruptsResponse) this.#interrupt('turn_detected');
+        return;
+      case 'forgotten':
+        return this.settle();
+      case 'committed':
+        return this.#addTurn(event.turn);
+      case 'completed':
+        return this.#endTurn(event.turn, event.transcript, event.languages?.[0]);
+      case 'failed':
+        return this.#endTurn(event.turn, null, undefined);
+      default:
+    }
+  }
+
+  /** The configuration. Only a conversation has responses and turns. */
+  get #config(): ConversationConfig {
+    const { config } = this.context;
+    if (config.type === 'realtime') return config;
+    throw new Error('a transcription session has no responses');
+  }
+
+  #addTurn(id: string): void {
+    const content = [{ type: 'input_audio', transcript: null, isPending: true }] as const;
+    const item = { id, type: 'message', role: 'user', status: 'completed', content } as const;
+    this.set({ conversation: insert(this.state.conversation, item) });
+  }
+
+  /** `transcript` is null if the transcription has failed. */
+  #endTurn(id: string, transcript: string | null, language: string | undefined): void {
+    const { conversation } = this.state;
+    const item = findItem(conversation, id);
+    const content = [{ type: 'input_audio', transcript }] as const;
+    if (item?.type === 'message' && isPending(item))
+      this.set({ conversation: replace(conversation, { ...item, content }) });
+    if (language !== undefined) this.set({ language });
+    const config = this.#config;
+    const isAnswered = item && transcript !== null && transcript.trim() !== '';
+    if (isAnswered && config.input?.detection && config.createsResponse) this.set({ isOwed: true });
+    this.settle();
+  }
+
+  // ----------------------------------------------------------------------------------------------------- responses
+
+  createResponse({ response: sent }: EventOf<'response.create'>): void {
+    const { active, beside, conversation } = this.state;
+    const plan = planResponse(sent ?? {}, this.#config, conversation);
+    if (plan.isInConversation ? active : beside.length >= maxBeside) {
+      const message = plan.isInConversation
+        ? `The conversation already has an active response: ${active?.response.facts.id ?? ''}.`
+        : `There are already ${String(maxBeside)} responses beside the conversation.`;
+      throw new Refused('conversation_already_has_active_response', message);
+    }
+    this.#begin(plan, false);
+  }
+
+  cancelResponse({ response_id: id }: EventOf<'response.cancel'>): void {
+    const { active, beside, endedAt } = this.state;
+    const other = beside.find(({ response }) => response.facts.id === id);
+    if (other) return this.#stop(other, { status: 'cancelled', reason: 'client_cancelled', playedMs: 0, usage: null });
+    if (active && (id == null || active.response.facts.id === id)) return this.#interrupt('client_cancelled');
+    if (this.context.now - endedAt < crossingMs) return;
+    // LiveKit ignores errors whose message begins like this.
+    throw new Refused('response_cancel_not_active', 'Cancellation failed: no active response found.');
+  }
+
+  addPart(id: string, part: ResponsePart): void {
+    const open = this.#open(id);
+    if (!open) return; // a late part of a response that has ended
+    const { response, effects } = addPart(open.response, part, () => this.newId('item'));
+    this.#replace({ ...open, response });
+    this.#perform(effects, open.plan);
+    if (part.type !== 'sound') return;
+    const spoken = open.plan.isInConversation ? response.open?.id : undefined;
+    this.set({ playing: play(this.state.playing, part, this.context.now), spoken });
+  }
+
+  end(id: string, end: ResponseEnd): void {
+    const open = this.#open(id);
+    if (open) this.#close(open, end);
+  }
+
+  fail(id: string, error: unknown): void {
+    this.end(id, { status: 'failed', error: failure(error), usage: null });
+  }
+
+  /** Ends all responses with the error. */
+  abandon(error: ErrorDetails): void {
+    this.set({ isOwed: false });
+    const { active, beside } = this.state;
+    for (const open of active ? [...beside, active] : beside)
+      this.#stop(open, { status: 'failed', error, usage: null });
+  }
+
+  /** Begins what has waited for the end of a turn, a transcript or a response. */
+  settle(): void {
+    const { active, conversation, isOwed } = this.state;
+    if (active?.waitsFor && !active.waitsFor.some((id) => isPending(findItem(conversation, id)))) this.#run(active);
+    else if (isOwed && !active && !this.context.isTurnOpen && !conversation.items.some(isPending)) {
+      this.#begin(planAnswer(this.#config), true);
+    }
+  }
+
+  #begin(plan: ResponsePlan, isAutomatic: boolean): void {
+    const { session } = this.context;
+    const config = this.#config;
+    const ids = { response: this.newId('resp'), conversation: `conv_${session}` };
+    const { response, effects } = beginResponse(factsOf(plan, config, ids));
+    const { items } = this.state.conversation;
+    const waitsFor = plan.input || !plan.isInConversation ? [] : items.filter(isPending).map(({ id }) => id);
+    const open = { response, plan, waitsFor, isAutomatic };
+    this.set(plan.isInConversation ? { active: open, isOwed: false } : { beside: [...this.state.beside, open] });
+    this.#perform(effects, plan);
+    if (waitsFor.length === 0) this.#run(open);
+  }
+
+  #run(open: OpenResponse): void {
+    const { conversation, language } = this.state;
+    const { id } = open.response.facts;
+    this.#replace({ ...open, waitsFor: undefined });
+    try {
+      this.effects.push({
+        type: 'run',
+        response: id,
+        run: toRun(open.plan, this.#config, conversation, language),
+      });
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      this.fail(id, error);
+    }
+  }
+
+  /** Cuts the answer that is playing to what can have been played, and ends the active response. */
+  #interrupt(reason: 'turn_detected' | 'client_cancelled'): void {
+    const { active, playing, spoken, conversation } = this.state;
+    const { now } = this.context;
+    const playedOf = (item: Item | undefined) =>
+      playedMs(sentMs(spokenPart(item) ?? { type: 'output_audio', pieces: [] }), playing, now);
+    const item = spoken === undefined ? undefined : findItem(conversation, spoken);
+    const part = spokenPart(item);
+    if (item?.type === 'message' && part && isPlaying(playing, now)) {
+      this.set({ conversation: replace(conversation, withHeard(item, interrupt(part.heard, playedOf(item)))) });
+    }
+    if (active) {
+      const { output, open } = active.response;
+      const isBegun = output.length > 0 || open !== undefined;
+      if (active.isAutomatic && !isBegun && reason === 'turn_detected') this.set({ isOwed: true });
+      this.#stop(active, { status: 'cancelled', reason, playedMs: playedOf(open), usage: null });
+    }
+    this.set({ playing: notPlaying });
+  }
+
+  /** The model does not see calls of a canceled response. */
+  #stop(open: OpenResponse, end: ResponseEnd): void {
+    for (const item of open.response.output) {
+      const dropped = item.type === 'function_call' && { ...item, isDropped: true };
+      if (dropped) this.set({ conversation: replace(this.state.conversation, dropped) });
+    }
+    if (!open.waitsFor) this.effects.push({ type: 'stop', response: open.response.facts.id });
+    this.#close(open, end);
+  }
+
+  #close(open: OpenResponse, end: ResponseEnd): void {
+    const { active, beside } = this.state;
+    this.#perform(endResponse(open.response, end), open.plan);
+    const { id } = open.response.facts;
+    if (active?.response.facts.id === id) this.set({ active: undefined });
+    else this.set({ beside: beside.filter(({ response }) => response.facts.id !== id) });
+    this.set({ endedAt: this.context.now });
+    this.settle();
+  }
+
+  #perform(effects: readonly ResponseEffect[], { isInConversation }: ResponsePlan): void {
+    for (const effect of effects) {
+      if (effect.type === 'send') this.send(effect.event);
+      else if (isInConversation && effect.type === 'added') this.add(effect.item);
+      else if (isInConversation) this.finish(effect.item);
+    }
+  }
+
+  #open(id: string): OpenResponse | undefined {
+    return [this.state.active, ...this.state.beside].find((open) => open?.response.facts.id === id);
+  }
+
+  #replace(open: OpenResponse): void {
+    const isSame = ({ response }: OpenResponse) => response.facts.id === open.response.facts.id;
+    if (this.state.active && isSame(this.state.active)) this.set({ active: open });
+    else this.set({ beside: this.state.beside.map((other) => (isSame(other) ? open : other)) });
+  }
+}

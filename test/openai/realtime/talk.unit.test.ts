@@ -1,0 +1,265 @@
+/** A spoken conversation: interruptions, what the model sees after them, and turns that are answered together. */
+import { describe, expect, it } from 'vitest';
+import { EngineError } from '../../../engines/contract/index.ts';
+import { readClientEvent } from '../../../src/openai/realtime/client-events.ts';
+import { openConversation } from '../../../src/openai/realtime/conversation-config.ts';
+import type { Run } from '../../../src/openai/realtime/response-plan.ts';
+import { updateConfig } from '../../../src/openai/realtime/session-config.ts';
+import { beginSession, next, type Effect, type SessionEvent } from '../../../src/openai/realtime/session.ts';
+import { breachesOf, type WireEvent } from '../../support/realtime-laws.ts';
+import { servicesWith } from './support.ts';
+
+const services = servicesWith(undefined, { speech: [{ id: 'voice' }] });
+
+/** A session whose client, speech and model are the test. */
+function open(detection: object = {}, instructions = '') {
+  const audio = { input: { turn_detection: detection } };
+  const config = updateConfig(
+    openConversation(services, undefined),
+    { type: 'realtime', instructions, audio },
+    services,
+  );
+  let state = beginSession({ id: 'sess_1', expires_at: 1 }, config);
+  const events: WireEvent[] = [];
+  const runs: (Run & { readonly response: string })[] = [];
+  const stopped: string[] = [];
+  let now = 0;
+  const perform = (effect: Effect) => {
+    if (effect.type === 'send') events.push({ event_id: `event_${events.length}`, ...effect.event });
+    if (effect.type === 'run') runs.push({ ...effect.run, response: effect.response });
+    if (effect.type === 'stop') stopped.push(effect.response);
+  };
+  const apply = (event: SessionEvent) => {
+    const before = events.length;
+    const step = next(state, event, now);
+    state = step.state;
+    step.effects.forEach(perform);
+    return events.slice(before);
+  };
+  const turn = (id: string, progress: object) =>
+    apply({ type: 'turn', event: { turn: id, ...progress } } as SessionEvent);
+  apply({ type: 'opened', isConfigured: false });
+  return {
+    ...{ events, runs, stopped, apply },
+    wait: (ms: number) => (now += ms),
+    say: (event: object) => apply(readClientEvent(JSON.stringify(event), 'realtime')),
+    start: (id: string) => turn(id, { type: 'started', ms: now }),
+    /** The turn ends, and its transcript comes. */
+    end(id: string, transcript: string | null) {
+      turn(id, { type: 'stopped', ms: now });
+      turn(id, { type: 'committed' });
+      const seconds = 1;
+      if (transcript === null) return turn(id, { type: 'failed', error: new EngineError('engine-failed', 'Broken.') });
+      return turn(id, { type: 'completed', transcript, seconds });
+    },
+    commit: (id: string) => turn(id, { type: 'committed' }),
+    transcribe: (id: string, transcript: string) => turn(id, { type: 'completed', transcript, seconds: 1 }),
+    /** A piece of the latest run, whose sound is sent at once. */
+    speak(text: string, ms: number, isWhole = true) {
+      const { response } = runs.at(-1)!;
+      const said = apply({ type: 'part', response, part: { type: 'piece', text } });
+      for (let sent = 0; sent < ms; sent += 100) {
+        said.push(...apply({ type: 'part', response, part: { type: 'sound', audio: 'AAAA', ms: 100, db: -20 } }));
+      }
+      if (isWhole) apply({ type: 'part', response, part: { type: 'spoken' } });
+      return said;
+    },
+    finish: () =>
+      apply({ type: 'answered', response: runs.at(-1)!.response, end: { status: 'completed', usage: null } }),
+    /** What the model has been called with last. */
+    seen: () => runs.at(-1)!.call.messages.map(({ role, content }) => `${role}: ${content}`),
+    answerId: () => events.findLast(({ type }) => type === 'response.output_item.added')!.item!.id,
+    checked: () => expect(breachesOf(events, { isWhole: true })).toEqual([]),
+  };
+}
+
+const typesOf = (events: readonly WireEvent[]) => events.map(({ type }) => type);
+
+/** Two pieces of a second each, of which a second and a half has been played when the user speaks. */
+function interrupted() {
+  const session = open();
+  session.start('u1');
+  session.end('u1', 'Tell me a story.');
+  session.speak('Once upon a time. ', 1_000);
+  session.speak('There was a king who had a dog. ', 1_000);
+  session.wait(1_500);
+  const closings = session.start('u2');
+  return { session, closings, id: session.answerId() };
+}
+
+const answerNext = (session: ReturnType<typeof open>) => {
+  session.end('u2', 'And then?');
+  const seen = session.seen();
+  session.speak('The end.', 500);
+  session.finish();
+  session.checked();
+  return seen;
+};
+
+describe('an interruption', () => {
+  it('closes what was announced, and ends the response', () => {
+    const { session, closings, id } = interrupted();
+    expect(typesOf(closings)).toEqual([
+      'input_audio_buffer.speech_started',
+      ...['response.output_audio.done', 'response.output_audio_transcript.done', 'response.content_part.done'],
+      ...['response.output_item.done', 'conversation.item.done', 'response.done'],
+    ]);
+    expect(closings[2]).toMatchObject({ transcript: 'Once upon a time. There was a king who had a dog. ' });
+    const content = [{ type: 'output_audio', transcript: 'Once upon a time. There was a king' }];
+    expect(closings[4]).toMatchObject({ item: { id, status: 'incomplete', content } });
+    expect(closings[6]).toMatchObject({
+      response: { status: 'cancelled', status_details: { reason: 'turn_detected' }, output: [{ id, content }] },
+    });
+    expect(session.stopped).toHaveLength(1);
+    expect(typesOf(session.speak('Late.', 200))).toEqual([]);
+    expect(answerNext(session)).toContain('assistant: Once upon a time. There was a king');
+  });
+
+  const truncate = (id: string, ms: number) => ({
+    ...{ type: 'conversation.item.truncate', item_id: id, content_index: 0, audio_end_ms: ms },
+  });
+
+  it.each<[string, readonly ((id: string) => object)[], string | undefined]>([
+    ['does nothing', [], 'Once upon a time. There was a king'],
+    ['truncates', [(id) => truncate(id, 1_000)], 'Once upon a time.'],
+    ['truncates within a piece', [(id) => truncate(id, 500)], 'Once upon'],
+    ['truncates too much', [(id) => truncate(id, 99_000)], 'Once upon a time. There was a king who had a dog.'],
+    ['truncates twice', [(id) => truncate(id, 500), (id) => truncate(id, 1_900)], 'Once upon'],
+    ['truncates to nothing', [(id) => truncate(id, 0)], undefined],
+    ['deletes the item', [(id) => ({ type: 'conversation.item.delete', item_id: id })], undefined],
+  ])('by a user whose client %s leaves what was heard', (_what, messages, heard) => {
+    const { session, id } = interrupted();
+    for (const message of messages) expect(session.say(message(id))[0]?.type).not.toBe('error');
+    const spoken = answerNext(session).filter((line) => line.startsWith('assistant'));
+    expect(spoken.map((line) => line.trimEnd())).toEqual(heard === undefined ? [] : [`assistant: ${heard}`]);
+  });
+
+  it('after the end of the response, while its sound plays, cuts its item', () => {
+    const session = open();
+    session.start('u1');
+    session.end('u1', 'Tell me a story.');
+    session.speak('Once upon a time. ', 1_000);
+    session.finish();
+    session.wait(500);
+    expect(typesOf(session.start('u2'))).toEqual(['input_audio_buffer.speech_started']);
+    expect(answerNext(session)).toContain('assistant: Once upon');
+  });
+
+  it('of an answer that has been played leaves it whole', () => {
+    const session = open();
+    session.start('u1');
+    session.end('u1', 'Hi.');
+    session.speak('Once upon a time. ', 1_000);
+    session.finish();
+    session.wait(2_000);
+    session.start('u2');
+    expect(answerNext(session).at(-2)).toBe('assistant: Once upon a time. ');
+  });
+
+  it('does not happen without interrupt_response: the turn is answered afterwards', () => {
+    const session = open({ interrupt_response: false });
+    session.start('u1');
+    session.end('u1', 'One.');
+    session.speak('First. ', 1_000);
+    session.start('u2');
+    session.end('u2', 'Two.');
+    expect(session.runs).toHaveLength(1);
+    session.finish();
+    expect(session.runs).toHaveLength(2);
+    expect(session.seen()).toEqual(['user: One.', 'assistant: First. ', 'user: Two.']);
+    session.finish();
+    session.checked();
+  });
+});
+
+describe('a turn', () => {
+  it('that begins before the answer to the last one has begun is answered together with it', () => {
+    const session = open();
+    session.start('u1');
+    session.end('u1', 'I would like');
+    expect(session.start('u2').at(-1)).toMatchObject({
+      type: 'response.done',
+      response: { status: 'cancelled', output: [] },
+    });
+    session.end('u2', 'to know more.');
+    expect(session.seen()).toEqual(['user: I would like', 'user: to know more.']);
+    session.finish();
+    expect(session.runs).toHaveLength(2);
+    session.checked();
+  });
+
+  it.each([
+    ['empty', ''],
+    ['missing', null],
+  ])('whose transcript is %s is not answered, and an earlier one is', (_what, transcript) => {
+    const session = open();
+    session.start('u1');
+    session.end('u1', transcript);
+    expect(session.runs).toEqual([]);
+    session.start('u2');
+    session.end('u2', 'Hi.');
+    session.start('u3');
+    session.end('u3', transcript);
+    expect(session.seen()).toEqual(['user: Hi.']);
+    session.finish();
+    session.checked();
+  });
+
+  it('is not answered without create_response', () => {
+    const session = open({ create_response: false });
+    session.start('u1');
+    session.end('u1', 'Hi.');
+    expect(session.runs).toEqual([]);
+    session.say({ type: 'response.create' });
+    expect(session.seen()).toEqual(['user: Hi.']);
+    session.finish();
+    session.checked();
+  });
+
+  it('whose transcript is late delays the run of a response, which is announced at once', () => {
+    const session = open({ create_response: false });
+    session.commit('u1');
+    expect(typesOf(session.say({ type: 'response.create' }))).toEqual(['response.created']);
+    session.commit('u2');
+    expect(session.runs).toEqual([]);
+    session.transcribe('u1', 'First.');
+    expect(session.seen()).toEqual(['user: First.']);
+    session.transcribe('u2', 'Second.');
+    session.finish();
+    session.checked();
+  });
+
+  it('whose item is deleted does not delay a response', () => {
+    const session = open({ create_response: false }, 'Greet.');
+    session.commit('u1');
+    session.say({ type: 'response.create' });
+    session.say({ type: 'conversation.item.delete', item_id: 'u1' });
+    expect(session.seen()).toEqual(['user: Greet.']);
+    session.transcribe('u1', 'Late.');
+    session.finish();
+    session.checked();
+  });
+});
+
+describe('the instructions of a response', () => {
+  const seenWith = (instructions: string) => {
+    const session = open({}, 'Be kind.');
+    session.say({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi.' }] },
+    });
+    session.say({ type: 'response.create', response: { instructions } });
+    const seen = session.seen();
+    session.finish();
+    session.checked();
+    return seen;
+  };
+
+  it('replace those of the session', () => {
+    expect(seenWith('Be brief.')).toEqual(['system: Be brief.', 'user: Hi.']);
+  });
+
+  it('come last if they begin with those of the session', () => {
+    expect(seenWith('Be kind.\nSay goodbye.')).toEqual(['system: Be kind.', 'user: Hi.', 'system: Say goodbye.']);
+  });
+});
