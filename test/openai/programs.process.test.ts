@@ -1,6 +1,6 @@
 /**
  * Frameworks for agents against the OpenAI-compatible API, unchanged: each asks, runs its tool, and asks again with the whole
- * conversation. They are no devDependencies (test/programs has a lock of its own, which .ci/run installs).
+ * conversation, or in a live one. They are no devDependencies (test/programs has a lock of its own, which .ci/run installs).
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
+import { startTestService } from '../support/service.ts';
 import { startChatService } from './support/chat.ts';
 
 const folder = join(import.meta.dirname, '../programs');
@@ -18,6 +19,32 @@ it('the programs are installed on CI', () => {
 });
 
 describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/programs', () => {
+  it('agents-realtime.mjs runs its tool in a live conversation, and continues', async () => {
+    await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'agents-realtime.mjs')], {
+      timeout: 120_000,
+      env: { ...process.env, PARLANCE_URL: `${service.url.replace('http', 'ws')}/v1/realtime` },
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      texts: [
+        ...['call weather {"city": "Paris"}', 'Sunny in Paris.'],
+        'You said: call weather {"city": "Paris"}\nweather said: Sunny in Paris.',
+        ...['Thank you', 'You said: Thank you'],
+      ],
+      called: ['Paris'],
+      errors: [],
+    });
+  });
+
+  it('agents-spoken.mjs interrupts two answers, and gets the third', async () => {
+    await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'agents-spoken.mjs')], {
+      timeout: 120_000,
+      env: { ...process.env, PARLANCE_URL: `${service.url.replace('http', 'ws')}/v1/realtime` },
+    });
+    expect(JSON.parse(stdout)).toEqual({ interrupted: 2, truncated: 2, errors: [] });
+  });
+
   it.each(['agents.mjs', 'mastra.mjs'])('%s runs its tool and continues', async (program) => {
     const { service, provider } = await startChatService([
       calls({ id: 'call_1', name: 'weather', args: '{"city":"Paris"}' }),

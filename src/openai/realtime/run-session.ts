@@ -7,6 +7,7 @@ import { checkSentEvent } from '../../contract/event-check.ts';
 import { problemAnswer } from '../../contract/problems.ts';
 import type { Connecting, SessionPlace, TextSocket } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
+import { levelOfAnswer } from '../../realtime/playing.ts';
 import type { openSpeechSession, SpeechSession, TurnEvent } from '../../realtime/speech-session.ts';
 import { answerScopes, type InAnswerScope } from '../../realtime/answer-scope.ts';
 import { readClientEvent, type ReadEvent } from './client-events.ts';
@@ -150,7 +151,8 @@ export class Session {
     if (!input) return;
     const { openSpeechSession: open, services } = this.#options;
     const emit = (event: TurnEvent) => this.#followTurn(event);
-    this.#speech = await open(toSpeechOptions(input), services, emit, this.#socket.signal);
+    const answerDb = () => levelOfAnswer(this.#state.talk.playing, performance.now());
+    this.#speech = await open(toSpeechOptions(input), { ...services, answerDb }, emit, this.#socket.signal);
   }
 
   #configure({ input }: SessionConfig): undefined {
