@@ -158,7 +158,9 @@ function createVoice(plan: SpeechPlan, speakers: SpeechModelSelector, signal: Ab
   }
 
   return async (markdown) => {
-    const text = speakable(markdown).trim();
+    const text = speakable(markdown)
+      .trim()
+      .replace(/\s*\n\s*/g, '\n');
     if (text === '') return undefined;
     const { mediaType, audio } = await speak(markdown);
     if (mediaType !== pcmFormat.mediaType) {

@@ -56,6 +56,11 @@ describe('a spoken answer', () => {
     ).not.toContain(' ');
   });
 
+  it('has no empty lines in the place of code', async () => {
+    const lines = await all({ chat: () => written(['Well. It is done.\n\n```js\nlet a;\n```\n\nBye!']) });
+    expect(lines[3]).toBe('piece  It is done.\nBye!');
+  });
+
   it.each([
     ['without a text', []],
     ['of white space', [' \n', '\n']],
