@@ -93,7 +93,7 @@ async function early(options: BenchOptions): Promise<Row[]> {
   const waits: Record<Model, number[]> = { quick: [], remote: [], slow: [] };
   const turns: Record<Model, number> = { quick: 0, remote: 0, slow: 0 };
   const run = async (model: Model) => {
-    await using session = await openLiveSession(service, { query: `&model=${model}` });
+    await using session = await openLiveSession(service, { query: `intent=transcription&model=${model}` });
     for (let round = 0; round <= rounds; round++) {
       const transcript = session.transcript();
       await session.speak(utterance, 20);

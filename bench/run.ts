@@ -4,6 +4,7 @@
  */
 import { benchChat } from './chat.ts';
 import { benchChoices } from './choices.ts';
+import { benchConversation } from './conversation.ts';
 import { benchFleetCost } from './fleet-cost.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFloods } from './floods.ts';
@@ -45,6 +46,7 @@ const benchmarks = {
   voice: benchVoice,
   voiceActivity: benchVoiceActivity,
   realtime: benchRealtime,
+  conversation: benchConversation,
   floods: benchFloods,
   localChat: benchLocalChat,
   fleet: benchFleet,

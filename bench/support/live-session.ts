@@ -1,4 +1,4 @@
-/** A client of live transcription, which may also disappear without a word. */
+/** A client of a live session, which may also disappear without a word. */
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 export interface LiveEvent {
   readonly type: string;
   readonly transcript?: string;
+  readonly response?: { readonly status: string };
 }
 
 export interface LiveSession extends AsyncDisposable {
@@ -35,15 +36,16 @@ const bytesPerMs = (liveRate * 2) / 1000;
 const completed = 'conversation.item.input_audio_transcription.completed';
 
 interface LiveSessionOptions {
+  /** Default: a transcription session. */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export async function openLiveSession(
   { url }: { readonly url: string },
-  { query = '', headers = {} }: LiveSessionOptions = {},
+  { query = 'intent=transcription', headers = {} }: LiveSessionOptions = {},
 ): Promise<LiveSession> {
-  const address = `${url.replace(/^http/, 'ws')}/v1/realtime?intent=transcription${query}`;
+  const address = `${url.replace(/^http/, 'ws')}/v1/realtime?${query}`;
   const socket = new WebSocket(address, { headers, perMessageDeflate: false });
   const types: string[] = [];
   const received = new EventEmitter().setMaxListeners(0);
