@@ -84,7 +84,7 @@ export function textOfProgress(progress: Omit<JobProgress, 'segments'> | undefin
   if (ahead !== undefined && ahead > 0) return `Waiting: ${ahead} ahead.`;
   if (done === undefined) return 'Waiting for the service.';
   const left = leftMs === undefined ? '' : `, about ${timeText(leftMs)} left`;
-  return `${Math.round(done * 100)} % transcribed${left}.`;
+  return `${Math.round(done * 100)} % done${left}.`;
 }
 
 /** The page draws the progress this often: after a reload, thousands of segments arrive at once. */

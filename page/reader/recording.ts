@@ -20,7 +20,7 @@ export interface JobProgress {
   readonly segments: readonly TimedText[];
   /** Recordings that are transcribed before this one; undefined when its turn has come. */
   readonly ahead?: number;
-  /** Share that has been transcribed, 0 to 1; undefined until the length is known. */
+  /** Share of the work, 0 to 1: the search for speakers is half of it. Undefined until the length is known. */
   readonly done?: number;
   readonly leftMs?: number;
 }

@@ -31,13 +31,13 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user with a long recor
     const page = await openPage(browser(), service);
     await page.upload('lecture.wav', lecture);
     const reader = page.page.getByRole('main');
-    await textOf(reader).toMatch(/3\d % transcribed/);
+    await textOf(reader).toMatch(/3\d % done/);
     await page.page.reload();
-    await textOf(reader).toMatch(/3\d % transcribed/);
+    await textOf(reader).toMatch(/3\d % done/);
     await textOf(reader).toContain('w4');
     await page.button('Close').click();
     const notice = page.page.locator('.notice');
-    await textOf(notice).toMatch(/lecture\.wav: 3\d % transcribed/);
+    await textOf(notice).toMatch(/lecture\.wav: 3\d % done/);
     held.resolve(undefined);
     await textOf(notice).toContain('lecture.wav: Transcribed.');
     await page.button('Open lecture.wav').click();

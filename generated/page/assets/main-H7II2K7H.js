@@ -1,0 +1,1 @@
+import"./chunk-MEAFQ6R2.js";
