@@ -1,5 +1,5 @@
 /** POST /v1/audio/transcriptions with the openai SDK. */
-import type { TranscriptionStreamEvent } from 'openai/resources/audio/transcriptions';
+import type { TranscriptionDiarized, TranscriptionStreamEvent } from 'openai/resources/audio/transcriptions';
 import { BadRequestError, NotFoundError, APIError } from 'openai';
 import { createReadStream } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,6 +19,7 @@ import {
   speech,
   type Pair,
 } from './support/audio.ts';
+import { expectDiarized, expectStreamEvent } from './support/diarized.ts';
 
 const text = 'The sandbox has heard a recording.';
 const languages = [{ code: 'en' }];
@@ -294,6 +295,7 @@ describe('with engines that do less', () => {
     const call = { file: speech(), model, response_format: 'diarized_json', stream: true } as const;
     const events: TranscriptionStreamEvent[] = [];
     for await (const event of await sdkOf(service).audio.transcriptions.create(call)) events.push(event);
+    events.forEach(expectStreamEvent);
     expect(events.map(({ type }) => type)).toEqual([
       'transcript.text.delta',
       'transcript.text.segment',
@@ -306,6 +308,7 @@ describe('with engines that do less', () => {
   test('diarized_json has the speakers if the model reports them', async () => {
     const form = fields(['response_format', 'diarized_json'], ['chunking_strategy', 'auto']);
     const { body } = await sendForm(service, [...form, ...fields(['model', 'speakers']), file()]);
+    expectDiarized(body as TranscriptionDiarized);
     expect(body).toEqual({
       ...{ task: 'transcribe', duration: 2.099, text: 'Guten Morgen, Welt.' },
       segments: [

@@ -2,8 +2,8 @@
  * Finds who speaks, with a segmentation and a speaker embedding model. It is a separate program, because sherpa-onnx
  * exits on invalid files, cannot be canceled, and contains eSpeak NG (GPL-3.0).
  *
- * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and the last one has the distances
- * of the references. The engine asks one question at a time.
+ * A request is a `HostQuestion`; the responses are `HostProgress` and `HostSpans`, and the last one is `HostDistances`.
+ * The engine asks one question at a time.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -39,6 +39,12 @@ export interface HostProgress {
 export interface HostSpans {
   /** Start and end in milliseconds from the start of the slice, and the index of the speaker. */
   readonly spans: readonly (readonly [number, number, number])[];
+}
+
+/** The last response. */
+export interface HostDistances {
+  /** For each reference, the distance of its voice to that of each speaker, from 0 to 2. */
+  readonly distances: readonly (readonly number[])[];
 }
 
 interface Turn {
@@ -79,7 +85,7 @@ serveQuestions(async (question, { say, signal }) => {
   const turns = await find(samples, slice, (progress) => say({ progress } satisfies HostProgress));
   const spans = turns.map(({ start, end, speaker }) => [msOf(start), msOf(end), speaker] as const);
   for (let at = 0; at < spans.length; at += batch) say({ spans: spans.slice(at, at + batch) } satisfies HostSpans);
-  if (references.length === 0) return { distances: [] };
+  if (references.length === 0) return { distances: [] } satisfies HostDistances;
   samples = await floatsOf(slice);
   const extractor = new SpeakerEmbeddingExtractor({ model: embedding, ...model });
   const voiceOf = (sound: Float32Array) => {
@@ -95,7 +101,7 @@ serveQuestions(async (question, { say, signal }) => {
     const known = voiceOf(await floatsOf(reference));
     distances.push(voices.map((voice) => distance(known, voice)));
   }
-  return { distances };
+  return { distances } satisfies HostDistances;
 });
 
 /** Returns the samples of a slice. It reads in chunks, so that memory holds only one copy of a long recording. */

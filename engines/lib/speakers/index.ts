@@ -15,12 +15,11 @@ import {
   type SpeakerSpan,
 } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
-import { isArrayOf } from '../../../lib/json.ts';
 import { lengthOf, samplesPerMs } from '../../../lib/wav.ts';
 import { scriptCommand } from '../host-program/script-command.ts';
 import type { Judged } from '../model-files.ts';
 import type { Library } from '../sherpa/library.ts';
-import type { HostOptions, HostQuestion } from './host.ts';
+import type { HostDistances, HostOptions, HostProgress, HostQuestion, HostSpans } from './host.ts';
 import { defaultThreshold, type SpeakersOptions } from './options.ts';
 import { assetId, catalog, inspectFolder, type SpeakerFiles } from './models.ts';
 
@@ -112,12 +111,13 @@ export async function openSpeakers(
       {
         signal: deadline.signal,
         onMessage(message) {
-          if (typeof message.progress === 'number') onProgress?.(message.progress);
-          else spans.push(...readSpans(message.spans));
+          const { progress, spans: more = [] } = message as Partial<HostProgress & HostSpans>;
+          if (progress !== undefined) onProgress?.(progress);
+          for (const [startMs, endMs, speaker] of more) spans.push({ startMs, endMs, speaker });
         },
       },
     );
-    return { spans, distances: readDistances(done) };
+    return { spans, ...(done as HostDistances) };
   }
 
   const finder: SpeakerFinder = {
@@ -148,22 +148,3 @@ export async function openSpeakers(
 }
 
 const placeOf = ({ wavPath, startMs, endMs }: Decoded) => ({ wavPath, startMs, endMs });
-
-function readSpans(value: unknown): SpeakerSpan[] {
-  if (!isArrayOf(value, isNumbers)) throw unexpected();
-  return value.map(([startMs = 0, endMs = 0, speaker = 0]) => ({ startMs, endMs, speaker }));
-}
-
-function readDistances(done: unknown): readonly (readonly number[])[] {
-  const { distances } = Object(done) as { readonly distances?: unknown };
-  if (isArrayOf(distances, isNumbers)) return distances;
-  throw unexpected();
-}
-
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
-const isNumbers = (value: unknown): value is readonly number[] => isArrayOf(value, isNumber);
-
-function unexpected(): EngineError {
-  const cause = new Error('the program wrote a message of an unexpected structure');
-  return new EngineError('engine-failed', 'The speakers could not be found.', { cause });
-}

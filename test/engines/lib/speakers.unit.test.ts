@@ -1,10 +1,11 @@
-/** The program that finds speakers is not trusted: wrong model files are not loaded, and what it answers is checked. */
+/** The program that finds speakers is not trusted: wrong model files are not loaded, and its answers are checked. */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { EngineContext, ResidentCall } from '../../../engines/contract/index.ts';
 import { openSpeakers } from '../../../engines/lib/speakers/index.ts';
 import type { Library } from '../../../engines/lib/sherpa/library.ts';
+import { guardSpeakers } from '../../../src/engine-host/guard/calls.ts';
 import { writeSpeakerModels } from '../../support/speaker-models.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -29,7 +30,7 @@ const { signal } = new AbortController();
 async function find(messages: readonly object[], done: unknown) {
   const folder = await writeSpeakerModels(await temporaryDirectory());
   const { finder } = await openSpeakers({ folder }, library, contextOf(messages, done));
-  return finder.find(sound, { signal });
+  return guardSpeakers(finder, { instance: 'mine', abortMs: 0, recheck: undefined }).find(sound, { signal });
 }
 
 test('the spans of all messages are joined', async () => {
@@ -44,7 +45,6 @@ test('the spans of all messages are joined', async () => {
 });
 
 test.each<[string, readonly object[], unknown]>([
-  ['an unknown message', [{ hello: 1 }], { distances: [] }],
   ['spans that are no list', [{ spans: 'all' }], { distances: [] }],
   ['a span of texts', [{ spans: [['0', '1', '2']] }], { distances: [] }],
   ['NaN', [{ spans: [[NaN, 1, 0]] }], { distances: [] }],
