@@ -1,4 +1,5 @@
 /** Opens the service without a server: engines, the components that handlers use, the two APIs and their HTTP app. */
+import { availableParallelism } from 'node:os';
 import { createDecoder } from './audio/decode/index.ts';
 import { createItemStore } from './chat/item-store.ts';
 import { nativeContract } from './contract/document.ts';
@@ -9,6 +10,7 @@ import { Preparations } from './engine-host/assets/preparations.ts';
 import { findFfmpeg, type ParentLogger } from './engine-host/context.ts';
 import { createReadiness } from './engine-host/models/readiness.ts';
 import type { Registry } from './engine-host/registry/registry.ts';
+import { createQueue } from './engine-host/scheduling/call-queue.ts';
 import type { Fleet } from './fleet/index.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { nativeOperations } from './handlers/index.ts';
@@ -172,11 +174,14 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   opened.push([items]);
   const clientSecrets = createClientSecrets(fleet?.clientSecrets ?? createSecretStore(), keys);
   const { transcribeEnabled, transcribeTimeout, transcribeMaxSeconds: maxSeconds, sandbox, compatTools } = settings;
+  const decode = createDecoder({ ffmpeg: findFfmpeg(settings, env), maxSeconds, accountOf: workspace.accountOf });
+  // Engines decode in queues of their own.
+  const decoding = createQueue({ slots: availableParallelism(), waiting: 64 }, () => performance.now());
   const services: Services = {
     ...{ registry, tools, speakers, clips, speechSpool, jobs, preparations, workspace, clientSecrets, items, metrics },
     ...{ transcribeEnabled, transcribeTimeout, sandbox, compatTools, ...limitsOfTurns(limits) },
     linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
-    decode: createDecoder({ ffmpeg: findFfmpeg(settings, env), maxSeconds, accountOf: workspace.accountOf }),
+    decode: (recording, options) => decoding.run(() => decode(recording, options), options),
     streamHoldMs: tuning.streamHoldMs,
     refusePreparing: createPreparingRule(settings),
     realtimeEnabled: settings.realtime,
