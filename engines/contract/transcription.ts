@@ -68,7 +68,7 @@ export interface Transcript {
 export interface KnownSpeaker {
   /** The name for the turns of the speaker, 1 to 64 characters. */
   readonly name: string;
-  /** A recording of the speaker as a data URL, at most 1 MB. */
+  /** A recording of the speaker, at most 1 MB, as a data URL. */
   readonly reference: string;
 }
 

@@ -335,6 +335,17 @@ describe('with engines that do less', () => {
     expect(errorOf(refused)).toMatchObject({ param: 'response_format', code: 'unsupported_parameter' });
   });
 
+  test('known speakers of /api/v1 are passed as data URLs, too', async () => {
+    const known = [
+      ...fields(['model', 'speakers'], ['known_speaker_names', 'Ada']),
+      { name: 'known_speaker_references', value: Buffer.alloc(1_000_000, 1), filename: 'ada.wav', type: 'audio/wav' },
+    ];
+    const { status } = await sendForm(service, [...known, file()], {}, '/api/v1/transcribe');
+    expect(status).toBe(200);
+    const bytes = 'data:audio/wav;base64,'.length + 4 * Math.ceil(1_000_000 / 3);
+    expect(lastCall()).toEqual({ model: 'speakers', diarize: true, knownSpeakers: [{ name: 'Ada', bytes }] });
+  });
+
   test('references of speakers count as memory until the end of their request', async () => {
     const bodyBudget = { reserve: 262_144, shared: 1_048_576 };
     await using small = await startTestService({ ...scriptedTranscription, bodyBudget });
