@@ -104,13 +104,16 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
       goal: { atLeast: 0.95 },
     },
     { what: '  the first answer, which loads the model', measured: milliseconds(loadMs), against: '', ratio: 1 },
-    ...Object.entries(canceled).map(([where, all]) => ({
-      what: `  canceled in the ${where}: until its program is idle, the longest of ${cancellations}`,
-      measured: milliseconds(Math.max(...all)),
-      against: '250 ms',
-      ratio: Math.max(...all) / 250,
-      goal: { atMost: 1 },
-    })),
+    ...Object.entries(canceled).map(([where, all]) => {
+      const ms = where === 'prompt' ? 500 : 250;
+      return {
+        what: `  canceled in the ${where}: until its program is idle, the longest of ${cancellations}`,
+        measured: milliseconds(Math.max(...all)),
+        against: `${ms} ms`,
+        ratio: Math.max(...all) / ms,
+        goal: { atMost: 1 },
+      };
+    }),
     { what: '  memory of its program', measured: megabytes(Number(kibibytes) * 1_024), against: '', ratio: 1 },
   ];
 }

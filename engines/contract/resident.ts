@@ -45,6 +45,12 @@ export interface ResidentProgram {
   readonly memory: number;
   /** Milliseconds without a call after which the program is unloaded. 0: never. */
   readonly idleUnloadMs: number;
+  /**
+   * Milliseconds that the program may take to confirm a cancellation, for programs that cannot be interrupted at any
+   * moment. Its call does not wait for that, and the next one may arrive earlier.
+   * @default 100
+   */
+  readonly confirmMs?: number;
 }
 
 /** The second argument of `Resident.call`. */
@@ -76,7 +82,7 @@ export interface Resident {
    * - `overloaded` when this machine cannot start another process.
    *
    * Do not wait for one program while you hold a call of another: each may wait for the other's memory. A program that
-   * does not confirm a cancellation within 100 ms and has no other call is killed.
+   * does not confirm a cancellation within `confirmMs` and has no other call is killed.
    */
   call(question: Readonly<Record<string, unknown>>, call: ResidentCall): Promise<unknown>;
 }

@@ -49,15 +49,6 @@ export type HostAnswer =
 
 /** Context tokens to keep free: the end of an answer may need a few. */
 const spareTokens = 8;
-/**
- * The library cannot be stopped within a piece of the prompt. A program with a single caller ends itself if a
- * cancellation would have to wait, so its pieces are as large as is useful: Qwen3 0.6B takes 11 to 14 ms of a core per
- * token in a piece of 256, and 23 ms in a piece of 16. Several callers wait for each other's pieces.
- */
-const alonePiece = 256;
-/** Milliseconds that a piece may take after a cancellation. Loading the model again takes seconds. */
-const patienceMs = 30;
-const sharedPiece = { ms: 80, first: 32, least: 16, most: 512 } as const;
 
 // The library must not write to stdout, which carries the protocol.
 console.log = console.info = console.warn = console.error;
@@ -70,8 +61,17 @@ const llama = await library.getLlama({
 });
 const model = await llama.loadModel({ modelPath: options.model });
 const { sequences, threads } = options;
+/**
+ * The library cannot be stopped within a piece of the prompt. The next question waits for the rest of a canceled piece,
+ * and several callers wait for each other's pieces. The shape of Qwen3 0.6B takes 9.2 ms of a core per token in a piece
+ * of 256, 11.4 ms in a piece of 44, and 12.0 ms in a piece of 32.
+ */
+const pieces = { ...(sequences === 1 ? { ms: 500, least: 32 } : { ms: 80, least: 16 }), first: 32, most: 512 };
 const context = await model.createContext({ contextSize, sequences, threads, failedCreationRemedy: false });
 const free = Array.from({ length: sequences }, () => context.getSequence());
+/** The signals of the questions that hold a sequence. */
+const holders = new Set<AbortSignal>();
+let released = Promise.withResolvers<undefined>();
 const thoughts = thoughtTokens === 0 ? 'discourage' : 'auto';
 const wrapper = library.resolveChatWrapper(model, {
   customWrapperSettings: { qwen: { thoughts } },
@@ -79,34 +79,37 @@ const wrapper = library.resolveChatWrapper(model, {
 });
 keepControlTextsPlain(wrapper, model, library);
 
-serveQuestions(async (question, { say, signal }) => {
-  const { history, functions, ...sampling } = question as Question & HostQuestion;
+serveQuestions((question, caller) => serve(question as Question & HostQuestion, caller));
+
+async function serve({ history, functions, ...sampling }: HostQuestion, { say, signal }: Caller): Promise<HostAnswer> {
   const given = Object.keys(functions).length === 0 ? {} : { availableFunctions: functions };
   const state = wrapper.generateContextState({ chatHistory: history, ...given, documentFunctionParams: true });
   const tokens = state.contextText.tokenize(model.tokenizer);
-  if (tokens.length + spareTokens >= contextSize) return { tooLong: tokens.length } satisfies HostAnswer;
-  const sequence = takeSequence(tokens);
+  if (tokens.length + spareTokens >= contextSize) return { tooLong: tokens.length };
+  const sequence = await takeSequence(tokens, signal);
   try {
-    const readTokens = await read(sequence, tokens, signal);
-    const answered = await answer(
-      sequence,
-      { ...sampling, history, functions, room: contextSize - spareTokens - tokens.length },
-      { say, signal },
-    );
-    return { ...answered, promptTokens: tokens.length, readTokens } satisfies HostAnswer;
+    const counts = { promptTokens: tokens.length, readTokens: await read(sequence, tokens, signal) };
+    const room = contextSize - spareTokens - tokens.length;
+    return { ...(await answer(sequence, { ...sampling, history, functions, room }, { say, signal })), ...counts };
   } finally {
     free.push(sequence);
+    holders.delete(signal);
+    released.resolve(undefined);
+    released = Promise.withResolvers();
   }
-});
+}
 
 /**
- * Returns the sequence that has most of the prompt in its cache. There are never more concurrent questions than
- * sequences, so one is always free.
+ * Resolves with the sequence that has most of the prompt in its cache, once canceled questions have released theirs.
+ * There are never more other questions than sequences.
  */
-function takeSequence(tokens: readonly Token[]): Sequence {
+async function takeSequence(tokens: readonly Token[], signal: AbortSignal): Promise<Sequence> {
+  while ([...holders].some(({ aborted }) => aborted)) await released.promise;
+  signal.throwIfAborted();
   const known = free.map((sequence) => sharedLength(sequence.contextTokens, tokens));
   const [best] = free.splice(known.indexOf(Math.max(...known)), 1);
   if (!best) throw new Error('more questions at once than sequences');
+  holders.add(signal);
   return best;
 }
 
@@ -117,38 +120,23 @@ function sharedLength(some: readonly Token[], others: readonly Token[]): number 
 
 /**
  * Evaluates the prompt except its last token, in pieces. Resolves with the number of tokens that were not in the cache.
+ * After an abort, the cache keeps the pieces that were read.
  */
 async function read(sequence: Sequence, tokens: readonly Token[], signal: AbortSignal): Promise<number> {
   await sequence.adaptStateToTokens([...tokens], false);
   const begin = Math.min(sequence.nextTokenIndex, tokens.length - 1);
-  const isAlone = sequences === 1;
-  using _end = isAlone ? endAfter(signal) : undefined;
-  let size: number = isAlone ? alonePiece : sharedPiece.first;
+  let size = pieces.first;
   for (let at = begin; at < tokens.length - 1;) {
     signal.throwIfAborted();
     const piece = tokens.slice(at, Math.min(at + size, tokens.length - 1));
     const started = performance.now();
     await sequence.evaluateWithoutGeneratingNewTokens(piece);
     at += piece.length;
-    const fitting = Math.round((piece.length * sharedPiece.ms) / (performance.now() - started));
-    if (!isAlone) size = Math.max(sharedPiece.least, Math.min(sharedPiece.most, fitting));
+    const fitting = Math.round((piece.length * pieces.ms) / (performance.now() - started));
+    size = Math.max(pieces.least, Math.min(pieces.most, fitting));
   }
   signal.throwIfAborted();
   return tokens.length - begin;
-}
-
-/** Kills this program soon after the abort, unless the result is disposed of first. */
-function endAfter(signal: AbortSignal): Disposable {
-  let timer: NodeJS.Timeout | undefined;
-  // process.exit() would wait for the library.
-  const onAbort = () => (timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), patienceMs));
-  signal.addEventListener('abort', onAbort);
-  return {
-    [Symbol.dispose]() {
-      signal.removeEventListener('abort', onAbort);
-      clearTimeout(timer);
-    },
-  };
 }
 
 interface Answering extends Omit<HostQuestion, 'history'> {

@@ -24,6 +24,8 @@ import { inspectModel, needOf, toModel, type Model, type UsableModel } from './m
 import { defaultModels, optionsSchema, type Options } from './options.ts';
 
 const defaultThoughtTokens = 512;
+/** A canceled call ends with its piece of the prompt. A program that takes longer than this hangs. */
+const confirmMs = 10_000;
 
 export default defineEngine<'chat', Options>({
   contract: 1,
@@ -69,7 +71,7 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
     };
     const command = scriptCommand('host', import.meta.url, JSON.stringify(own));
     const memory = needOf(found, { contextSize, slots });
-    return context.resident({ ...programOf(model, found, idleUnload), ...command, memory });
+    return context.resident({ ...programOf(model, found, idleUnload), ...command, memory, confirmMs });
   }
 
   /** Waits for a slot in each round, so that the tools of one run do not block other runs. */

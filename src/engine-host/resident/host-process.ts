@@ -10,8 +10,8 @@ import { ignore } from '../../../lib/errors.ts';
 import { endAfterExit, killGroup, notStarted, spawnProgram, tail } from '../../system/child-process/child.ts';
 
 const readyMs = 120_000;
-/** Time for a program to confirm a cancellation. */
-const confirmMs = 100;
+/** A canceled call waits no longer for the confirmation of the program. */
+const rejectMs = 100;
 const maxMessageLength = 1_048_576;
 
 interface Asked {
@@ -36,7 +36,7 @@ export interface Crash {
  * started, and ended although it was still needed. Throws the errors of `spawnProgram`.
  */
 export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => void) {
-  const { name, program, args, env = {} } = resident;
+  const { name, program, args, env = {}, confirmMs = rejectMs } = resident;
   const options = { cwd: '/', env, signal: new AbortController().signal, timeoutMs: 0 };
   const child = spawnProgram(program, args, options, 'pipe');
   const { stdin, stdout } = child;
@@ -150,19 +150,25 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
       const id = ++lastId;
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       let confirming: NodeJS.Timeout | undefined;
+      let rejecting: NodeJS.Timeout | undefined;
       let stopped: { readonly reason: unknown } | undefined;
       const cancel = (reason: unknown) => {
         stopped ??= { reason };
         send({ cancel: id });
+        // Of two timers with the same delay, the first one fires first: no further call reaches a program that is killed.
         confirming ??= setTimeout(() => {
-          if (asked.size === 1) end();
-          reject(reason);
-        }, confirmMs);
-        confirming.unref();
+          asked.delete(id);
+          if (asked.size === 0) end();
+        }, confirmMs).unref();
+        rejecting ??= setTimeout(() => reject(reason), rejectMs).unref();
+      };
+      const settle = () => {
+        clearTimeout(confirming);
+        asked.delete(id);
       };
       asked.set(id, {
-        resolve,
-        reject,
+        resolve: (done) => (settle(), resolve(done)),
+        reject: (error) => (settle(), reject(error)),
         isCanceled: () => stopped !== undefined,
         onMessage(message) {
           if (stopped) return;
@@ -182,8 +188,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
         if (!stopped) throw error;
       } finally {
         offAbort();
-        clearTimeout(confirming);
-        asked.delete(id);
+        clearTimeout(rejecting);
       }
       throw stopped.reason;
     },

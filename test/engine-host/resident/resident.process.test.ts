@@ -345,6 +345,23 @@ describe('a resident program', () => {
       expect(logged).not.toContain('a loaded model has crashed');
     });
 
+    test.each([
+      ['serves the next call while it may still confirm', 1e6, 1],
+      ['is killed when it has not confirmed in the time of its own', 300, 2],
+    ])('%s', async (_what, confirmMs, loads) => {
+      const { all, open } = residents();
+      const { resident, starts } = open({ modes: ['deaf'], confirmMs });
+      const controller = new AbortController();
+      const call = hang(resident, controller.signal);
+      await call.working;
+      controller.abort(new Error('left'));
+      await expect(call.done).rejects.toThrow('left');
+      const [pid] = await starts();
+      if (loads > 1) await expect.poll(() => isAlive(pid)).toBe(false);
+      expect(await ask(resident, 'echo')).toEqual({});
+      expect(all.facts()).toMatchObject([{ crashes: 0, loads }]);
+    });
+
     test('may be answered by its end, if it serves no one else: that is no crash', async () => {
       const { all, open, logged } = residents();
       const { resident } = open({ modes: ['rash'] });
