@@ -1,4 +1,4 @@
-/** Live transcription of tone words by the real whisper-cli, with the SDKs that speak this protocol. */
+/** Live transcription of tone words by the real whisper-cli, and a conversation, with the SDKs that speak this protocol. */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
@@ -116,6 +116,26 @@ describeWith(['whisper-cli'], 'live transcription', () => {
     expect(await turnsOf(960)).toEqual(whole);
     expect(await turnsOf(7_777)).toEqual(whole);
   });
+});
+
+test('a conversation by the openai SDK over plain TCP', async () => {
+  await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
+  const { hostname, port } = new URL(service.url);
+  const options = { createConnection: () => connect(Number(port), hostname) };
+  const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'sk-none' });
+  const session = new OpenAIRealtimeWS({ model: 'gpt-realtime', options }, client);
+  const answer = new Promise<string>((resolve, reject) => {
+    session.on('error', reject);
+    session.on('response.output_text.done', ({ text }) => resolve(text));
+  });
+  session.on('session.created', () => {
+    session.send({ type: 'session.update', session: { type: 'realtime', output_modalities: ['text'] } });
+    const content = [{ type: 'input_text' as const, text: 'Hello' }];
+    session.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+    session.send({ type: 'response.create' });
+  });
+  expect(await answer).toBe('You said: Hello');
+  session.close();
 });
 
 describeWith(['chromium'], 'live transcription in Chromium', () => {

@@ -1,6 +1,8 @@
 /** A spoken conversation: interruptions, what the model sees after them, and turns that are answered together. */
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../../engines/contract/index.ts';
+import { openaiContract } from '../../../src/contract/document.ts';
+import { eventCheckOf } from '../../../src/contract/event-check.ts';
 import { readClientEvent } from '../../../src/openai/realtime/client-events.ts';
 import { openConversation } from '../../../src/openai/realtime/conversation-config.ts';
 import type { Run } from '../../../src/openai/realtime/response-plan.ts';
@@ -11,14 +13,12 @@ import { servicesWith } from './support.ts';
 
 const services = servicesWith(undefined, { speech: [{ id: 'voice' }] });
 
+const spokenConfig = (input: object, instructions = '') =>
+  updateConfig(openConversation(services, undefined), { type: 'realtime', instructions, audio: { input } }, services);
+
 /** A session whose client, speech and model are the test. */
 function open(detection: object = {}, instructions = '') {
-  const audio = { input: { turn_detection: detection } };
-  const config = updateConfig(
-    openConversation(services, undefined),
-    { type: 'realtime', instructions, audio },
-    services,
-  );
+  const config = spokenConfig({ turn_detection: detection }, instructions);
   let state = beginSession({ id: 'sess_1', expires_at: 1 }, config);
   const events: WireEvent[] = [];
   const runs: (Run & { readonly response: string })[] = [];
@@ -262,4 +262,33 @@ describe('the instructions of a response', () => {
   it('come last if they begin with those of the session', () => {
     expect(seenWith('Be kind.\nSay goodbye.')).toEqual(['system: Be kind.', 'user: Hi.', 'system: Say goodbye.']);
   });
+});
+
+it('sends every event that the contract declares', () => {
+  const session = open({}, 'Greet.');
+  session.apply({ type: 'updated', config: spokenConfig({ transcription: {} }) });
+  session.start('u1');
+  session.commit('u1');
+  session.apply({ type: 'turn', event: { turn: 'u1', type: 'delta', text: 'Hi' } });
+  session.transcribe('u1', 'Hi');
+  session.speak('Hello. ', 200);
+  const { response } = session.runs.at(-1)!;
+  const calls = [{ id: 'call_1', name: 'tool', arguments: '{}' }];
+  session.apply({ type: 'part', response, part: { type: 'calls', calls } });
+  session.finish();
+  session.start('u2');
+  session.end('u2', null);
+  session.say({ type: 'response.create', response: { output_modalities: ['text'] } });
+  session.apply({ type: 'part', response: session.runs.at(-1)!.response, part: { type: 'text', text: 'Hi' } });
+  session.finish();
+  const id = session.events.find(({ type }) => type === 'response.output_item.added')!.item!.id;
+  session.say({ type: 'conversation.item.truncate', item_id: id, content_index: 0, audio_end_ms: 100 });
+  session.say({ type: 'conversation.item.retrieve', item_id: id });
+  session.say({ type: 'conversation.item.delete', item_id: id });
+  session.say({ type: 'conversation.item.delete', item_id: id });
+  session.say({ type: 'input_audio_buffer.clear' });
+  session.checked();
+  const sent = new Set(typesOf(session.events));
+  const { types } = eventCheckOf(openaiContract, 'RealtimeServerEvent');
+  expect(types.filter((type) => !sent.has(type))).toEqual([]);
 });
