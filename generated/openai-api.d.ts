@@ -1355,6 +1355,19 @@ export type components = {
             input_token_details: components["schemas"]["RealtimeInputTokenDetails"];
             output_token_details: components["schemas"]["RealtimeOutputTokenDetails"];
         };
+        /** @description How much of a conversation remains when it no longer fits into the context of the model. */
+        RealtimeRetentionRatio: {
+            /**
+             * @description Selects this form.
+             * @enum {string}
+             */
+            type: "retention_ratio";
+            /**
+             * Format: double
+             * @description The share of the text. `auto` is 0.8.
+             */
+            retention_ratio: number;
+        };
         /**
          * @description Who wrote a message.
          * @enum {string}
@@ -1779,8 +1792,8 @@ export type components = {
             prompt?: unknown;
             /** @description The chat model: an id from `GET /models`. An alias such as `gpt-realtime` keeps the current one. */
             model?: string | null;
-            /** @description `auto` (the default), `disabled`, or an object with the `type` `retention_ratio`. No effect: the context is not shortened. */
-            truncation?: unknown;
+            /** @description What happens when the conversation no longer fits into the context of the model. Default: `auto`. */
+            truncation?: components["schemas"]["RealtimeTruncation"] | null;
             /** @description The audio settings. */
             audio?: components["schemas"]["RealtimeConversationAudioUpdate"];
             /** @description Only `[]` or null: log probabilities are not supported. */
@@ -1882,10 +1895,15 @@ export type components = {
             seconds: number;
         };
         /**
-         * @description What happens when the conversation no longer fits into the context of the model.
+         * @description What happens when the conversation no longer fits into the context of the model. `auto`: the model gets only the last
+         *     part of it, whole turns. `disabled`: the response fails.
+         */
+        RealtimeTruncation: components["schemas"]["RealtimeTruncationMode"] | components["schemas"]["RealtimeRetentionRatio"];
+        /**
+         * @description Whether the model gets only the last part of a conversation that no longer fits into its context.
          * @enum {string}
          */
-        RealtimeTruncation: "auto" | "disabled";
+        RealtimeTruncationMode: "auto" | "disabled";
         /** @description Turns end with silence. */
         RealtimeTurnDetection: {
             type: components["schemas"]["RealtimeTurnDetectionType"];

@@ -27,6 +27,7 @@ export interface ConversationConfig {
   /** Whether a turn with a transcript gets an answer. */
   readonly createsResponse: boolean;
   readonly interruptsResponse: boolean;
+  readonly truncation: Schemas['RealtimeTruncation'];
   readonly models: AnswerModels;
   readonly settings: AnswerSettings;
 }
@@ -41,7 +42,7 @@ export function openConversation(services: Services, named: string | undefined):
   });
   return {
     ...{ type: 'realtime', input: input ?? null, isTranscriptSent: false },
-    ...{ createsResponse: true, interruptsResponse: true, models: { chat, speech } },
+    ...{ createsResponse: true, interruptsResponse: true, truncation: 'auto', models: { chat, speech } },
     settings: { ...defaultSettings, modality: speech ? 'audio' : 'text' },
   };
 }
@@ -82,7 +83,7 @@ export function updateConversation(
   update: Schemas['RealtimeSessionUpdate'],
   services: ConfigServices,
 ): ConversationConfig {
-  const { model: named, include, audio: { input = {} } = {} } = update;
+  const { model: named, include, truncation, audio: { input = {} } = {} } = update;
   if (include != null && include.length > 0) throw new UnsupportedValue('/session/include', 'must be [] or null');
   const keeps = named == null || isRealtimeAlias(named, services);
   const chat = keeps
@@ -96,6 +97,7 @@ export function updateConversation(
   return {
     ...config,
     ...{ models, settings },
+    truncation: truncation === undefined ? config.truncation : toTruncation(truncation),
     input: config.input && updateInput(config.input, input, services),
     isTranscriptSent: transcription === undefined ? config.isTranscriptSent : transcription !== null,
     createsResponse: detection
@@ -109,12 +111,12 @@ export function updateConversation(
 
 /** Returns the session in the form that the client sees, without its identity. */
 export function toConversation(config: ConversationConfig): Omit<Schemas['RealtimeSession'], 'id' | 'expires_at'> {
-  const { models, settings } = config;
+  const { models, settings, truncation } = config;
   const { format, speed } = settings;
   return {
     ...{ type: 'realtime', object: 'realtime.session', model: models.chat.id, ...toSettings(settings) },
     instructions: instructionsOf(config),
-    truncation: 'disabled',
+    truncation,
     audio: { input: toConversationInput(config), output: { format, voice: shownVoice(settings, models), speed } },
     ...{ tracing: null, prompt: null, include: null },
   };
@@ -136,3 +138,14 @@ function toConversationInput(config: ConversationConfig): Schemas['RealtimeConve
 
 export const instructionsOf = ({ settings }: ConversationConfig): string =>
   settings.instructions ?? defaultInstructions;
+
+function toTruncation(sent: Schemas['RealtimeTruncation'] | null): Schemas['RealtimeTruncation'] {
+  if (sent === null || typeof sent === 'string') return sent ?? 'auto';
+  return { type: sent.type, retention_ratio: sent.retention_ratio };
+}
+
+/** Returns the share of the text that remains when the conversation no longer fits; undefined if it is not shortened. */
+export function retentionOf({ truncation }: ConversationConfig): number | undefined {
+  if (truncation === 'disabled') return undefined;
+  return truncation === 'auto' ? 0.8 : truncation.retention_ratio;
+}

@@ -87,6 +87,34 @@ export function remove(conversation: Conversation, id: string): Conversation {
   return old ? { items: items.filter((item) => item !== old), length: length - lengthOf(old) } : conversation;
 }
 
+/** Returns the items that begin with this one; all of them if it is undefined or was deleted. */
+export function itemsFrom({ items }: Conversation, id: string | undefined): readonly Item[] {
+  return items.slice(
+    Math.max(
+      0,
+      items.findIndex((item) => item.id === id),
+    ),
+  );
+}
+
+/**
+ * Returns the id of the first message of the user with which at most this share of the text remains, otherwise of the
+ * last one; undefined if nothing can be left out.
+ */
+export function shorten(items: readonly Item[], share: number): string | undefined {
+  const total = items.reduce((sum, item) => sum + lengthOf(item), 0);
+  let left = total;
+  let last: string | undefined;
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && item.type === 'message' && item.role === 'user') {
+      last = item.id;
+      if (left <= share * total) break;
+    }
+    left -= lengthOf(item);
+  }
+  return last;
+}
+
 /** Whether the item is a turn whose transcript is missing. */
 export const isPending = (item: Item | undefined): boolean =>
   item?.type === 'message' && item.content.some((part) => part.type === 'input_audio' && part.isPending);

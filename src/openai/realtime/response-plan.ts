@@ -11,7 +11,7 @@ import {
   type AnswerSettings,
 } from './answer-settings.ts';
 import { instructionsOf, type ConversationConfig } from './conversation-config.ts';
-import { emptyConversation, findItem, wouldOverflow, type Conversation, type Item } from './conversation.ts';
+import { emptyConversation, findItem, itemsFrom, wouldOverflow, type Conversation, type Item } from './conversation.ts';
 import { Refused } from './errors.ts';
 import { readItem } from './items.ts';
 import { toMessages } from './messages.ts';
@@ -86,15 +86,23 @@ export function factsOf(
   return { id: ids.response, conversation_id, output_modalities, max_output_tokens, audio, metadata };
 }
 
+/** What the model answers. */
+interface Answered {
+  readonly conversation: Conversation;
+  /** The item with which the model's part of the conversation begins; undefined: the first one. */
+  readonly start: string | undefined;
+  /** Language of the last turn. */
+  readonly language: string | undefined;
+}
+
 /** Throws a problem if the model cannot answer. */
 export function toRun(
   { settings, instructions, input }: ResponsePlan,
   config: ConversationConfig,
-  conversation: Conversation,
-  language: string | undefined,
+  { conversation, start, language }: Answered,
 ): Run {
   const { models } = config;
-  const items = input ?? conversation.items;
+  const items = input ?? itemsFrom(conversation, start);
   if (wouldOverflow(emptyConversation, items)) throw tooLong('response');
   const { messages, hasCalls } = toMessages(items, { ofSession: instructionsOf(config), ofResponse: instructions });
   if (hasCalls) requireSupport(models.chat, 'tools', '/session/tools');

@@ -181,7 +181,7 @@ export class Session {
     this.#work.add(work);
     void work.finally(() => {
       life[Symbol.dispose]();
-      this.#runs.delete(response);
+      if (this.#runs.get(response) === life) this.#runs.delete(response); // else it runs again
       this.#work.delete(work);
     });
   }

@@ -19,6 +19,8 @@ export interface TalkState {
   readonly playing: Playing;
   /** The item whose sound is playing. */
   readonly spoken: string | undefined;
+  /** The item with which the model's part of the conversation begins; undefined: the first one. */
+  readonly start: string | undefined;
   /** Language of the last turn. */
   readonly language: string | undefined;
   /** Number of ids so far. */
@@ -30,6 +32,8 @@ export interface OpenResponse {
   readonly plan: ResponsePlan;
   /** The turns whose transcripts the response waits for. Undefined once the model has been called. */
   readonly waitsFor: readonly string[] | undefined;
+  /** How often the conversation has been shortened for it. */
+  readonly cuts: number;
   /** Whether it answers a turn by itself. */
   readonly isAutomatic: boolean;
 }
@@ -52,7 +56,7 @@ export interface TalkContext {
 
 export const beginTalk: TalkState = {
   ...{ conversation: emptyConversation, active: undefined, beside: [], isOwed: false, endedAt: -Infinity },
-  ...{ playing: notPlaying, spoken: undefined, language: undefined, ids: 0 },
+  ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, ids: 0 },
 };
 
 /** Whether nothing is lost if the session ends now. */

@@ -1,9 +1,21 @@
 /** The table of a conversation: when its responses begin and end. Pure. */
+import { problemCodeOf } from '../../contract/problems.ts';
 import { interrupt } from '../../realtime/heard.ts';
 import { isPlaying, notPlaying, play, playedMs } from '../../realtime/playing.ts';
 import type { TurnEvent } from '../../realtime/speech-session.ts';
-import type { ConversationConfig } from './conversation-config.ts';
-import { findItem, insert, isPending, replace, sentMs, spokenPart, withHeard, type Item } from './conversation.ts';
+import { retentionOf, type ConversationConfig } from './conversation-config.ts';
+import {
+  findItem,
+  insert,
+  isPending,
+  itemsFrom,
+  replace,
+  sentMs,
+  shorten,
+  spokenPart,
+  withHeard,
+  type Item,
+} from './conversation.ts';
 import { failure, isExpected, Refused, type ErrorDetails } from './errors.ts';
 import { factsOf, planAnswer, planResponse, toRun, type ResponsePlan } from './response-plan.ts';
 import {
@@ -20,6 +32,8 @@ import type { OpenResponse } from './talk-state.ts';
 const maxBeside = 4;
 /** A cancel that arrives this soon after the end of a response has only crossed it. */
 const crossingMs = 1_000;
+/** Maximum number of times that a conversation is shortened for one response. */
+const maxCuts = 8;
 
 export class Talk extends TalkItems {
   override delete(event: EventOf<'conversation.item.delete'>): void {
@@ -113,7 +127,23 @@ export class Talk extends TalkItems {
   }
 
   fail(id: string, error: unknown): void {
+    const open = this.#open(id);
+    if (!open || this.#retry(open, error)) return;
     this.end(id, { status: 'failed', error: failure(error), usage: null });
+  }
+
+  /** Runs the response again with a shorter conversation, if that is why it has failed. */
+  #retry(open: OpenResponse, error: unknown): boolean {
+    const { response, plan, cuts } = open;
+    const share = retentionOf(this.#config);
+    const isBegun = response.output.length > 0 || response.open !== undefined;
+    if (share === undefined || isBegun || plan.input || cuts >= maxCuts) return false;
+    if (problemCodeOf(error) !== 'context-length-exceeded') return false;
+    const start = shorten(itemsFrom(this.state.conversation, this.state.start), share);
+    if (start === undefined) return false;
+    this.set({ start });
+    this.#run({ ...open, cuts: cuts + 1 });
+    return true;
   }
 
   /** Ends all responses with the error. */
@@ -140,21 +170,20 @@ export class Talk extends TalkItems {
     const { response, effects } = beginResponse(factsOf(plan, config, ids));
     const { items } = this.state.conversation;
     const waitsFor = plan.input || !plan.isInConversation ? [] : items.filter(isPending).map(({ id }) => id);
-    const open = { response, plan, waitsFor, isAutomatic };
+    const open = { response, plan, waitsFor, isAutomatic, cuts: 0 };
     this.set(plan.isInConversation ? { active: open, isOwed: false } : { beside: [...this.state.beside, open] });
     this.#perform(effects, plan);
     if (waitsFor.length === 0) this.#run(open);
   }
 
   #run(open: OpenResponse): void {
-    const { conversation, language } = this.state;
     const { id } = open.response.facts;
     this.#replace({ ...open, waitsFor: undefined });
     try {
       this.effects.push({
         type: 'run',
         response: id,
-        run: toRun(open.plan, this.#config, conversation, language),
+        run: toRun(open.plan, this.#config, this.state),
       });
     } catch (error) {
       if (!isExpected(error)) throw error;

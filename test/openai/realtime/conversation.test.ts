@@ -364,7 +364,7 @@ describe('the session', () => {
   it('is sent whole, and merged', async () => {
     const session = await openText();
     session.say(sessionUpdate({ instructions: 'Be brief.', max_output_tokens: 100, tracing: 'auto' }));
-    session.say(sessionUpdate({ model: 'gpt-realtime-2.1', max_output_tokens: null, truncation: 'auto' }));
+    session.say(sessionUpdate({ model: 'gpt-realtime-2.1', max_output_tokens: null, truncation: 'disabled' }));
     const updated = (await session.until('session.updated', 3)).at(-1)!;
     expect(updated.session).toMatchObject({
       ...{ type: 'realtime', object: 'realtime.session', model: 'sandbox-chat', output_modalities: ['text'] },

@@ -13,8 +13,12 @@ import { servicesWith } from './support.ts';
 
 const services = servicesWith(undefined, { speech: [{ id: 'voice' }] });
 
-const spokenConfig = (input: object, instructions = '') =>
-  updateConfig(openConversation(services, undefined), { type: 'realtime', instructions, audio: { input } }, services);
+const spokenConfig = (input: object, instructions = '', more: object = {}) =>
+  updateConfig(
+    openConversation(services, undefined),
+    { type: 'realtime', instructions, audio: { input }, ...more },
+    services,
+  );
 
 /** A session whose client, speech and model are the test. */
 function open(detection: object = {}, instructions = '') {
@@ -241,13 +245,58 @@ describe('a turn', () => {
   });
 });
 
+describe('a conversation that does not fit into the context', () => {
+  const full = new EngineError('context-length-exceeded', 'Too long.');
+  const fill = (truncation: unknown) => {
+    const session = open();
+    session.apply({ type: 'updated', config: spokenConfig({}, 'Be kind.', { truncation }) });
+    for (const text of ['one', 'two', 'three', 'four', 'five']) session.say(userMessage(text));
+    session.say({ type: 'response.create' });
+    return session;
+  };
+  const fail = (session: ReturnType<typeof open>) =>
+    session.apply({ type: 'broken', response: session.runs.at(-1)!.response, error: full });
+
+  it('loses its oldest turns, also in later responses', () => {
+    const session = fill('auto');
+    expect(fail(session)).toEqual([]);
+    expect(session.seen()).toEqual(['system: Be kind.', 'user: three', 'user: four', 'user: five']);
+    fail(session);
+    expect(session.seen()).toEqual(['system: Be kind.', 'user: four', 'user: five']);
+    session.finish();
+    session.say({ type: 'response.create' });
+    expect(session.seen()).toEqual(['system: Be kind.', 'user: four', 'user: five']);
+    session.speak('Begun. ', 100);
+    expect(fail(session).at(-1)).toMatchObject({ response: { status: 'failed' } });
+    session.checked();
+  });
+
+  it('keeps the share that the client asks for, and at least the last turn', () => {
+    const session = fill({ type: 'retention_ratio', retention_ratio: 0.3 });
+    fail(session);
+    expect(session.seen()).toEqual(['system: Be kind.', 'user: five']);
+    const details = { error: { code: 'context_length_exceeded' } };
+    expect(fail(session).at(-1)).toMatchObject({ response: { status: 'failed', status_details: details } });
+    session.checked();
+  });
+
+  it('fails if it must not be shortened', () => {
+    const session = fill('disabled');
+    expect(fail(session).at(-1)).toMatchObject({ response: { status: 'failed' } });
+    expect(session.runs).toHaveLength(1);
+    session.checked();
+  });
+});
+
+const userMessage = (text: string) => ({
+  type: 'conversation.item.create',
+  item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+});
+
 describe('the instructions of a response', () => {
   const seenWith = (instructions: string) => {
     const session = open({}, 'Be kind.');
-    session.say({
-      type: 'conversation.item.create',
-      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi.' }] },
-    });
+    session.say(userMessage('Hi.'));
     session.say({ type: 'response.create', response: { instructions } });
     const seen = session.seen();
     session.finish();
