@@ -182,20 +182,20 @@ export const metricsTable = {
   realtimeSessions: {
     name: 'parlance_realtime_sessions',
     type: 'gauge',
-    help: 'Open sessions of live transcription.',
+    help: 'Open sessions of live transcription and conversations.',
     labels: [],
   },
   realtimeSeconds: {
     name: 'parlance_realtime_session_seconds',
     type: 'histogram',
-    help: 'Duration of sessions of live transcription.',
+    help: 'Duration of sessions of live transcription and conversations.',
     labels: [],
     buckets: sessionSeconds,
   },
   realtimeTurns: {
     name: 'parlance_realtime_turns_total',
     type: 'counter',
-    help: 'Transcribed turns of live transcription, including those that failed.',
+    help: 'Transcribed turns of live sessions, including those that failed.',
     labels: [],
   },
   realtimeEarly: {

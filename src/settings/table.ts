@@ -346,13 +346,13 @@ const table = {
     env: 'REALTIME',
     ...flag,
     default: true,
-    description: 'off: disables live transcription (`GET /v1/realtime`)',
+    description: 'off: disables live transcription and conversations (`GET /v1/realtime`)',
   },
   realtimeSessions: {
     env: 'REALTIME_SESSIONS',
     ...integer(1, 10_000),
     default: 32,
-    description: 'Maximum number of open sessions of live transcription',
+    description: 'Maximum number of open sessions of live transcription and conversations',
   },
   logLevel: {
     env: 'LOG_LEVEL',
