@@ -52,17 +52,24 @@ interface Unit {
   readonly weight: number;
 }
 
+/**
+ * A word takes as long as its letters and three more. In sentences of eSpeak NG, 96 % of all cuts are then off by one word
+ * at most.
+ */
+const wordWeight = 3;
 /** A character of a script without spaces is spoken as long as this many letters. */
-const unspacedWeight = 3;
+const unspacedWeight = 5;
+/** A word counts if this share of it was played. */
+const minShare = 0.75;
 /** Typical time per letter of English speech. Used until a whole piece has been sent. */
-const usualMsPerWeight = 65;
+const usualMsPerWeight = 47;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function unitsOf(text: string): Unit[] {
   return (text.match(/\s*\S+/g) ?? []).flatMap((word): Unit[] =>
     isUnspaced(word)
       ? Array.from(graphemes.segment(word), ({ segment }) => ({ text: segment, weight: unspacedWeight }))
-      : [{ text: word, weight: word.length }],
+      : [{ text: word, weight: word.trim().length + wordWeight }],
   );
 }
 
@@ -74,13 +81,13 @@ function speedOf(pieces: readonly SpokenPiece[]): number {
   return weight === 0 ? usualMsPerWeight : whole.reduce((sum, { ms }) => sum + ms, 0) / weight;
 }
 
-/** Returns the units of which at least one half is in this share of the whole. */
+/** Returns the units that are in this share of the whole. */
 function beginningOf(units: readonly Unit[], share: number): string {
   const end = share * weightOfAll(units);
   let text = '';
   let at = 0;
   for (const { text: unit, weight } of units) {
-    if (at + weight / 2 > end) break;
+    if (at + minShare * weight > end) break;
     text += unit;
     at += weight;
   }
