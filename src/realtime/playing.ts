@@ -14,10 +14,12 @@ export interface Playing {
 }
 
 /** No answer is playing: at the start, and after an interruption, a cancellation or a truncation. */
-export const notPlaying: Playing = { untilMs: 0, loudMs: 0, energy: 0 };
+export const notPlaying: Playing = { untilMs: -Infinity, loudMs: 0, energy: 0 };
 
 /** In decibels. Pauses would lower the mean level. */
 const silentDb = -50;
+/** The network and the client delay the sound, and therefore its echo. */
+const lateMs = 500;
 
 /** Returns the state after more sound has been sent. */
 export function play(playing: Playing, { ms, db }: Pick<Sound, 'ms' | 'db'>, now: number): Playing {
@@ -28,10 +30,12 @@ export function play(playing: Playing, { ms, db }: Pick<Sound, 'ms' | 'db'>, now
 
 export const isPlaying = ({ untilMs }: Playing, now: number): boolean => now < untilMs;
 
-/** Returns the mean level in decibels relative to full scale; undefined if no answer is playing. */
-export function levelOfAnswer(playing: Playing, now: number): number | undefined {
-  const { loudMs, energy } = playing;
-  if (!isPlaying(playing, now)) return undefined;
+/**
+ * Returns the mean level of the answer that is playing, in decibels relative to full scale. Undefined without an answer,
+ * and once also a late echo of it is over.
+ */
+export function levelOfAnswer({ untilMs, loudMs, energy }: Playing, now: number): number | undefined {
+  if (now >= untilMs + lateMs) return undefined;
   return loudMs === 0 ? silentDb : 10 * Math.log10(energy / loudMs);
 }
 

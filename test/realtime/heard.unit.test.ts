@@ -137,7 +137,9 @@ describe('what a client can have played', () => {
       notPlaying,
     );
     expect(levelOfAnswer(playing, 10_100)).toBeCloseTo(-12.6, 1);
-    expect(levelOfAnswer(playing, 17_000)).toBeUndefined();
+    expect(levelOfAnswer(playing, 17_499)).toBeCloseTo(-12.6, 1);
+    expect(levelOfAnswer(playing, 17_500)).toBeUndefined();
+    expect(levelOfAnswer(notPlaying, 0)).toBeUndefined();
     expect(levelOfAnswer(play(playing, sound(1_000, -40), 20_000), 20_000)).toBeCloseTo(-40);
     expect(levelOfAnswer(play(notPlaying, sound(1_000, -90), 0), 0)).toBe(-50);
   });
