@@ -1,6 +1,6 @@
 /**
  * `npm run soak`: ten minutes of mixed load on one service, with callers that disconnect and programs that are killed
- * (SOAK_SECONDS sets another length), beside sessions of live transcription that stay, reconnect or disappear, that flood
+ * (SOAK_SECONDS sets another length), beside live sessions of both types that stay, reconnect or disappear, that flood
  * the service, and that displace each other, because there are fewer places than sessions. Then it waits ten minutes
  * until the last clip has expired. Fails if a session, a child process, a file or a descriptor is
  * left, or if the heap has grown.
@@ -104,11 +104,16 @@ async function call(isOver: () => boolean): Promise<void> {
   }
 }
 
-/** A third of the sessions stay until they expire, the others for up to a minute. Half of them send speech occasionally. */
+/**
+ * A third of the sessions stay until they expire, the others for up to a minute. Half of them send speech occasionally,
+ * and half of these are conversations.
+ */
 async function live(isOver: () => boolean, index: number): Promise<void> {
+  const isConversation = index % 4 === 3;
+  const query = isConversation ? 'model=fake' : 'intent=transcription';
   while (!isOver()) {
     const key = keys[index % 2 === 0 ? 0 : index % keys.length]!;
-    const session = await openLiveSession(service, { headers: bearer(key) }).catch(() => undefined);
+    const session = await openLiveSession(service, { query, headers: bearer(key) }).catch(() => undefined);
     if (!session) {
       count('live session: no place');
       await pause(1_000);
@@ -117,7 +122,7 @@ async function live(isOver: () => boolean, index: number): Promise<void> {
     const end = performance.now() + (index % 3 === 0 ? Infinity : random() * 60_000);
     while (session.isOpen && !isOver() && performance.now() < end) {
       if (index % 2 === 0 || random() < 0.7) await session.speak(room, 100);
-      else await speakTurn(session);
+      else await (isConversation ? converse(session) : speakTurn(session));
     }
     count(`live session: ${session.isOpen ? await leave(session) : `closed with ${await session.closed}`}`);
   }
@@ -152,6 +157,25 @@ async function speakTurn(session: LiveSession): Promise<void> {
   await session.speak(turn, 20);
   count(`live turn: ${await outcome}`);
 }
+
+/** Interrupts the answer by speech, cancels it, or lets it end. */
+async function converse(session: LiveSession): Promise<void> {
+  const ended = session.next('response.done').then(
+    ({ response }) => `answer: ${response?.status}`,
+    () => 'answer: refused, or the session closed',
+  );
+  session.say(question);
+  session.say({ type: 'response.create' });
+  const chance = random();
+  if (chance < 0.5) await session.speak(turn, 20);
+  else if (chance < 0.75) session.say({ type: 'response.cancel' });
+  count(`live ${await ended}`);
+}
+
+const question = {
+  type: 'conversation.item.create',
+  item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Say many words.' }] },
+};
 
 async function leave(session: LiveSession): Promise<string> {
   const how = (['close', 'terminate', 'freeze'] as const)[Math.floor(random() * 3)]!;
