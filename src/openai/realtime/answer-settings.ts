@@ -57,6 +57,7 @@ export function updateSettings(
   if (sent.prompt != null) throw unsupportedParameter(`${at}/prompt`);
   const tools = sentTools === undefined ? current.tools : readTools(sentTools ?? [], `${at}/tools`);
   if (sentTools != null && tools.length > 0) requireSupport(chat, 'tools', `${at}/tools`);
+  if (sentTools != null || instructions != null) requireLength(instructions ?? '', tools, at);
   if (typeof most === 'number' && most < 1) throw invalid('body', `${at}/max_output_tokens`, 'must be at least 1');
   return {
     modality: readModality(sent.output_modalities, current, speech, `${at}/output_modalities`),
@@ -68,6 +69,14 @@ export function updateSettings(
     effort: reasoning === undefined ? current.effort : (reasoning?.effort ?? undefined),
     ...updateOutput(current, sent.audio?.output ?? {}, speech, `${at}/audio/output`),
   };
+}
+
+/** Because every update is answered with the whole session. */
+const maxSettings = 200_000;
+
+function requireLength(instructions: string, tools: readonly CallerTool[], at: string): void {
+  if (instructions.length + JSON.stringify(tools).length <= maxSettings) return;
+  throw invalid('body', at, `must not have more than ${String(maxSettings)} characters of instructions and tools`);
 }
 
 function readModality(
@@ -150,7 +159,7 @@ export function toSettings(settings: AnswerSettings) {
 
 /** Returns the voice that the client sees: as it was named, or the default. */
 export const shownVoice = ({ voice }: AnswerSettings, { speech }: Pick<AnswerModels, 'speech'>): string =>
-  voice ?? speech?.entry.voices?.[0]?.id ?? 'alloy';
+  voice ?? speech?.entry.defaultVoice ?? speech?.entry.voices?.[0]?.id ?? 'alloy';
 
 /** Returns the call without its messages. */
 export function toCall(settings: AnswerSettings, chat: ServedModel<'chat'>): Omit<ChatCall, 'model' | 'messages'> {

@@ -1,5 +1,4 @@
 /** The table of a conversation: when its responses begin and end. Pure. */
-import { problemCodeOf } from '../../contract/problems.ts';
 import { interrupt } from '../../realtime/heard.ts';
 import { isPlaying, notPlaying, play, playedMs } from '../../realtime/playing.ts';
 import type { TurnEvent } from '../../realtime/speech-session.ts';
@@ -138,7 +137,7 @@ export class Talk extends TalkItems {
     const share = retentionOf(this.#config);
     const isBegun = response.output.length > 0 || response.open !== undefined;
     if (share === undefined || isBegun || plan.input || cuts >= maxCuts) return false;
-    if (problemCodeOf(error) !== 'context-length-exceeded') return false;
+    if (failure(error).code !== 'context_length_exceeded') return false;
     const start = shorten(itemsFrom(this.state.conversation, this.state.start), share);
     if (start === undefined) return false;
     this.set({ start });

@@ -426,6 +426,7 @@ describe('the session', () => {
       'invalid_value',
       'session.audio.output.format.rate',
     ],
+    ['instructions that are too long', { instructions: 'x'.repeat(200_000) }, 'invalid_value', 'session'],
     ['another type', { type: 'transcription' }, 'invalid_value', 'session.type'],
   ])('refuses %s by name', async (_what, session, code, param) => {
     const live = await openText();

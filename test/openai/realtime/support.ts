@@ -1,10 +1,11 @@
 /** A session without network and engines: a socket in memory, and a speech session that the test controls. */
 import { afterEach, expect } from 'vitest';
 import type { Feature, Logger } from '../../../engines/contract/index.ts';
+import { onAbort } from '../../../lib/abort.ts';
 import type { TextSocket } from '../../../src/contract/session.ts';
 import type { Services } from '../../../src/handlers/dependencies.ts';
 import { Session, type SessionOptions } from '../../../src/openai/realtime/run-session.ts';
-import { openConfig } from '../../../src/openai/realtime/session-config.ts';
+import { openConfig, type SessionConfig } from '../../../src/openai/realtime/session-config.ts';
 import { beginSession } from '../../../src/openai/realtime/session.ts';
 import type { SpeechOptions, SpeechSession, TurnEvent } from '../../../src/realtime/speech-session.ts';
 import { breachesOf, type WireEvent } from '../../support/realtime-laws.ts';
@@ -33,8 +34,13 @@ export class MemorySocket implements TextSocket {
     if (!this.signal.aborted) this.events.push(JSON.parse(text) as WireEvent);
   }
 
-  drained(): Promise<void> {
-    return Promise.resolve();
+  /** Whether the client reads what is sent. */
+  isRead = true;
+
+  /** A client that does not read has more unread than an answer may have, but less than the session. */
+  drained(maxUnsent: number): Promise<void> {
+    if (this.isRead || maxUnsent > 1_000_000) return Promise.resolve();
+    return new Promise((resolve) => onAbort(this.signal, () => resolve()));
   }
 
   close(code: number, reason?: string): void {
@@ -128,7 +134,7 @@ const chatModels: readonly FakeModel[] = [
 
 const voices = [{ id: 'anna', name: 'Anna', language: 'de' }];
 
-const serve = (list: readonly FakeModel[], more: object = {}) =>
+const serve = (list: readonly FakeModel[], more: object = {}, engine: object = {}) =>
   list.map(({ id, supports = [], isBroken = false }) => {
     const availability = { available: !isBroken, code: isBroken ? 'engine-failed' : 'ready', reason: 'It is so.' };
     return {
@@ -136,7 +142,7 @@ const serve = (list: readonly FakeModel[], more: object = {}) =>
       engineId: id,
       entry: { id, local: true, supports, ...more },
       instance: 'ears',
-      engine: {},
+      engine,
       availability,
     };
   });
@@ -144,11 +150,11 @@ const serve = (list: readonly FakeModel[], more: object = {}) =>
 /** The first model of each list is the default. */
 export function servicesWith(
   list: readonly FakeModel[] = models,
-  { chat = chatModels, speech = [] as readonly FakeModel[] } = {},
+  { chat = chatModels, speech = [] as readonly FakeModel[], engine = {} } = {},
 ): Services {
   const served: Record<string, ReturnType<typeof serve>> = {
     transcription: serve(list),
-    chat: serve(chat),
+    chat: serve(chat, {}, engine),
     speech: serve(speech, { voices }),
   };
   const of = (capability: string) => {
@@ -156,7 +162,12 @@ export function servicesWith(
     const find = (id: string) => all.find((model) => model.id === id);
     return { all, find, default: all[0], candidates: all, instances: ['ears'], failures: [] };
   };
-  const services = { registry: { of }, compatAliases: new Map([['mine', 'full']]), transcribeEnabled: true };
+  const services = {
+    registry: { of },
+    compatAliases: new Map([['mine', 'full']]),
+    transcribeEnabled: true,
+    allowTurn: () => Promise.resolve(),
+  };
   return services as unknown as Services;
 }
 
@@ -187,7 +198,7 @@ export function checkSessions(): void {
   });
 }
 
-export function openSession(options: Partial<SessionOptions> = {}): OpenSession {
+export function openSession(options: Partial<SessionOptions> = {}, config?: SessionConfig): OpenSession {
   const socket = new MemorySocket();
   const speech = new ScriptedSpeech();
   const [draining, concluding] = [new AbortController(), new AbortController()];
@@ -197,7 +208,7 @@ export function openSession(options: Partial<SessionOptions> = {}): OpenSession 
   const services = servicesWith();
   const write = (level: string) => (_facts: object, message: string) => void logged.push([level, message]);
   const log = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, write(level)]));
-  const opening = beginSession({ id: 'sess_1', expires_at: 1_800_000_000 }, openConfig(services, undefined));
+  const opening = beginSession({ id: 'sess_1', expires_at: 1_800_000_000 }, config ?? openConfig(services, undefined));
   const ended = new Session(socket, opening, {
     id: 'request-1',
     query: {},

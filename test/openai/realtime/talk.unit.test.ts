@@ -280,6 +280,20 @@ describe('a conversation that does not fit into the context', () => {
     session.checked();
   });
 
+  it('loses its oldest turns if it is larger than a conversation may be', () => {
+    const session = fill('auto');
+    session.speak('x'.repeat(250_000), 100);
+    session.finish();
+    session.say({ type: 'response.create' });
+    expect(session.runs).toHaveLength(1); // what is too large belongs to the last turn
+    session.wait(1_000);
+    session.start('u1');
+    session.end('u1', 'six');
+    expect(session.seen()).toEqual(['system: Be kind.', 'user: six']);
+    session.finish();
+    session.checked();
+  });
+
   it('fails if it must not be shortened', () => {
     const session = fill('disabled');
     expect(fail(session).at(-1)).toMatchObject({ response: { status: 'failed' } });
