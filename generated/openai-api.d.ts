@@ -1050,9 +1050,9 @@ export type components = {
         /** @description The new audio settings of a conversation. */
         RealtimeConversationAudioUpdate: {
             /** @description The settings of the audio that the client sends. */
-            input?: components["schemas"]["RealtimeConversationInputUpdate"];
+            input?: components["schemas"]["RealtimeConversationInputUpdate"] | null;
             /** @description The settings of spoken answers. */
-            output?: components["schemas"]["RealtimeOutputUpdate"];
+            output?: components["schemas"]["RealtimeOutputUpdate"] | null;
         };
         /** @description How the audio of a conversation is received and transcribed. */
         RealtimeConversationInput: {
@@ -1067,7 +1067,7 @@ export type components = {
         /** @description How audio is received and transcribed from now on. */
         RealtimeConversationInputUpdate: {
             /** @description The format of the audio that follows. */
-            format?: components["schemas"]["RealtimeFormatUpdate"];
+            format?: components["schemas"]["RealtimeFormatUpdate"] | null;
             /** @description The model and hints for the next turns. null selects the default model, and transcripts are not sent. */
             transcription?: components["schemas"]["RealtimeTranscriptionUpdate"] | null;
             /** @description How the end of a turn is detected. null: the client commits, and creates responses. */
@@ -1249,7 +1249,7 @@ export type components = {
         /** @description How answers are spoken from now on. */
         RealtimeOutputUpdate: {
             /** @description `audio/pcm` of 24,000 Hz, or G.711. */
-            format?: components["schemas"]["RealtimeFormatUpdate"];
+            format?: components["schemas"]["RealtimeFormatUpdate"] | null;
             /** @description A voice of the default speech model, or an alias such as `alloy`. */
             voice?: components["schemas"]["RealtimeVoice"] | null;
             /** @description 0.25 to 1.5. Default: 1. */
@@ -1292,7 +1292,7 @@ export type components = {
         /** @description The settings of a spoken answer. */
         RealtimeResponseAudioCreate: {
             /** @description How the answer is spoken. */
-            output?: components["schemas"]["RealtimeOutputUpdate"];
+            output?: components["schemas"]["RealtimeOutputUpdate"] | null;
         };
         /** @description The settings of one response. They replace those of the session. */
         RealtimeResponseCreate: {
@@ -1321,7 +1321,7 @@ export type components = {
                 [key: string]: string;
             } | null;
             /** @description The settings of a spoken answer. */
-            audio?: components["schemas"]["RealtimeResponseAudioCreate"];
+            audio?: components["schemas"]["RealtimeResponseAudioCreate"] | null;
         };
         /** @description How a response is spoken. */
         RealtimeResponseOutput: {
@@ -1795,7 +1795,7 @@ export type components = {
             /** @description What happens when the conversation no longer fits into the context of the model. Default: `auto`. */
             truncation?: components["schemas"]["RealtimeTruncation"] | null;
             /** @description The audio settings. */
-            audio?: components["schemas"]["RealtimeConversationAudioUpdate"];
+            audio?: components["schemas"]["RealtimeConversationAudioUpdate"] | null;
             /** @description Only `[]` or null: log probabilities are not supported. */
             include?: string[] | null;
         };

@@ -83,7 +83,8 @@ export function updateConversation(
   update: Schemas['RealtimeSessionUpdate'],
   services: ConfigServices,
 ): ConversationConfig {
-  const { model: named, include, truncation, audio: { input = {} } = {} } = update;
+  const { model: named, include, truncation } = update;
+  const input = update.audio?.input ?? {};
   if (include != null && include.length > 0) throw new UnsupportedValue('/session/include', 'must be [] or null');
   const keeps = named == null || isRealtimeAlias(named, services);
   const chat = keeps

@@ -44,10 +44,14 @@ const maxDelay = 64;
 const noHints: TranscriptionUpdate = { model: null, delay: null };
 const modelPointer = '/session/audio/input/transcription/model';
 
+/** Either type of session; a conversation's update may have null where nothing changes. */
+type InputUpdate = Omit<Schemas['RealtimeInputUpdate'], 'format'> & { readonly format?: FormatUpdate | null };
+type FormatUpdate = Schemas['RealtimeFormatUpdate'];
+
 /** Throws if a named model cannot be used. */
 export function updateInput(
   config: InputConfig,
-  { format, transcription = {}, turn_detection: detection }: Schemas['RealtimeInputUpdate'],
+  { format, transcription = {}, turn_detection: detection }: InputUpdate,
   services: ConfigServices,
 ): InputConfig {
   const { model: named, delay = config.delay, ...hints } = transcription ?? noHints;

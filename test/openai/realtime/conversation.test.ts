@@ -410,6 +410,24 @@ describe('the session', () => {
     });
   });
 
+  it('keeps what an update has as null, and resets what has a default', async () => {
+    const session = await openText();
+    const nulls = {
+      tools: null,
+      tool_choice: null,
+      max_output_tokens: null,
+      model: null,
+      reasoning: null,
+      prompt: null,
+    };
+    session.say(sessionUpdate({ ...nulls, audio: { input: { format: null }, output: null }, include: null }));
+    session.say(sessionUpdate({ audio: null }));
+    await session.until('session.updated', 3);
+    session.say(create({ ...nulls, model: undefined, audio: null, input: null, metadata: null, instructions: 'Hi' }));
+    expect(textOf(await answered(session))).toBe('You said: Hi');
+    expect(errorsOf(session)).toEqual([]);
+  });
+
   it.each([
     ['two modalities', { output_modalities: ['text', 'audio'] }, 'invalid_value', 'session.output_modalities'],
     ['a prompt', { prompt: { id: 'x' } }, 'unsupported_parameter', 'session.prompt'],
