@@ -7,6 +7,10 @@ import { problemCodeOf } from '../contract/problems.ts';
 export const earlyOutcomes = ['used', 'discarded', 'failed'] as const;
 export type EarlyOutcome = (typeof earlyOutcomes)[number];
 
+/** The parts of the wait for the first sound of an answer: from the commit of a turn, and from its transcript. */
+export const waitParts = ['transcription', 'answer', 'all'] as const;
+export type WaitPart = (typeof waitParts)[number];
+
 /** The reason for a failure: a problem code, or `cancelled` if the caller disconnected. */
 export type ErrorType = ProblemCode | 'cancelled';
 
@@ -133,6 +137,10 @@ export interface Metrics {
   turnEnded(): void;
   /** Records a transcription that began before the end of its turn. */
   earlyEnded(outcome: EarlyOutcome): void;
+  /** Records the wait of a user for an answer, in milliseconds. */
+  answerBegan(waitMs: Readonly<Record<WaitPart, number>>): void;
+  /** Records that a turn has interrupted an answer that was playing. */
+  answerInterrupted(): void;
   /** Records a tool call. `name` is the name of a tool that the run was offered, or `other`. */
   toolEnded(name: string, ok: boolean): void;
   /** Records a request that a limit of the key rejected. `policy` is the name as in RateLimit-Policy. */

@@ -8,6 +8,7 @@ import { bounded, methodLabel, routeLabel } from './labels.ts';
 import {
   earlyOutcomes,
   queueRefusals,
+  waitParts,
   type CallFacts,
   type FleetEngineState,
   type FleetState,
@@ -91,6 +92,10 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     sessionEnded: (ms) => kept.realtimeSeconds.observe({}, ms / 1000),
     turnEnded: () => kept.realtimeTurns.inc(),
     earlyEnded: (outcome) => kept.realtimeEarly.inc({ outcome }),
+    answerBegan(waitMs) {
+      for (const part of waitParts) kept.realtimeFirstSound.observe({ part }, waitMs[part] / 1000);
+    },
+    answerInterrupted: () => kept.realtimeInterruptions.inc(),
     toolEnded: (name, ok) => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) }),
     keyLimited: (key, policy) => kept.keyLimited.inc({ key, policy }),
     openQueue(engine, state) {
@@ -134,6 +139,8 @@ function createKept(registry: Registry) {
     realtimeSeconds: histogram(table.realtimeSeconds),
     realtimeTurns: counter(table.realtimeTurns),
     realtimeEarly: counter(table.realtimeEarly),
+    realtimeFirstSound: histogram(table.realtimeFirstSound),
+    realtimeInterruptions: counter(table.realtimeInterruptions),
   };
 }
 

@@ -204,6 +204,19 @@ export const metricsTable = {
     help: 'Transcriptions that began before the end of their turn: `used`, `discarded` because the speech went on, or `failed`.',
     labels: ['outcome'],
   },
+  realtimeFirstSound: {
+    name: 'parlance_realtime_first_sound_seconds',
+    type: 'histogram',
+    help: 'Wait for the first sound of an answer since the commit of its turn (`all`), and its parts: `transcription`, and `answer` for the chat and the speech until then.',
+    labels: ['part'],
+    buckets: voiceSeconds,
+  },
+  realtimeInterruptions: {
+    name: 'parlance_realtime_interruptions_total',
+    type: 'counter',
+    help: 'Spoken answers of live conversations that were playing when the user spoke.',
+    labels: [],
+  },
   mcpServerUp: {
     name: 'parlance_mcp_server_up',
     type: 'gauge',

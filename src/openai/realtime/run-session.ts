@@ -7,7 +7,8 @@ import { checkSentEvent } from '../../contract/event-check.ts';
 import { problemAnswer } from '../../contract/problems.ts';
 import type { Connecting, SessionPlace, TextSocket } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
-import { levelOfAnswer } from '../../realtime/playing.ts';
+import { AnswerWait } from '../../realtime/answer-wait.ts';
+import { isPlaying, levelOfAnswer } from '../../realtime/playing.ts';
 import type { openSpeechSession, SpeechSession, TurnEvent } from '../../realtime/speech-session.ts';
 import { answerScopes, type InAnswerScope } from '../../realtime/answer-scope.ts';
 import { readClientEvent, type ReadEvent } from './client-events.ts';
@@ -46,6 +47,7 @@ export class Session {
   readonly #waitForEvents = createRateLimit(eventRate);
   readonly #waitForAppends = createRateLimit(appendRate);
   #state: SessionState;
+  readonly #wait = new AnswerWait();
   #speech: SpeechSession | undefined;
   #events = 0;
   readonly #inScope: InAnswerScope;
@@ -160,6 +162,9 @@ export class Session {
   }
 
   #followTurn(event: TurnEvent): void {
+    const now = performance.now();
+    this.#wait.follow(event, now);
+    if (event.type === 'started' && this.#isInterruptible(now)) this.#options.services.metrics?.answerInterrupted();
     if (event.type === 'failed') this.#log(event.error, 'a turn could not be transcribed');
     if (event.type === 'completed' || event.type === 'failed') {
       this.#options.place.turnEnded(event.type === 'completed' ? event.seconds * 1000 : 0);
@@ -167,14 +172,21 @@ export class Session {
     void this.#apply({ type: 'turn', event });
   }
 
+  #isInterruptible(now: number): boolean {
+    const { config, talk } = this.#state;
+    return config.type === 'realtime' && config.interruptsResponse && isPlaying(talk.playing, now);
+  }
+
   /** Runs a response in the background. */
   #run({ response, run }: Extract<Effect, { type: 'run' }>): undefined {
     const { id, log, services } = this.#options;
     const life = linkedSignal(this.#socket.signal);
     this.#runs.set(response, life);
+    this.#wait.begin(response);
     const emit = async (event: ResponseEvent) => {
       if (event.type === 'broken') this.#log(event.error, 'a response failed');
       await this.#apply({ ...event, response });
+      if (event.type === 'part' && event.part.type === 'sound') this.#measureWait(response);
       await this.#socket.drained(maxUnsentSound);
     };
     const work = runResponse({ id, run, log, services, inScope: this.#inScope, signal: life.signal }, emit);
@@ -184,6 +196,11 @@ export class Session {
       if (this.#runs.get(response) === life) this.#runs.delete(response); // else it runs again
       this.#work.delete(work);
     });
+  }
+
+  #measureWait(response: string): void {
+    const waitMs = this.#wait.sound(response, performance.now());
+    if (waitMs) this.#options.services.metrics?.answerBegan(waitMs);
   }
 
   async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {
