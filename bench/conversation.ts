@@ -96,7 +96,7 @@ async function answers(session: LiveSession, rounds: number): Promise<Row[]> {
   const ownMs = waitMs - 4 * engineMs;
   return [
     {
-      what: `from the commit of a turn to the first sound of its answer, by engines that take ${4 * engineMs} ms`,
+      what: `from the commit of a turn to the first sound of its answer, with engines that take ${4 * engineMs} ms`,
       measured: milliseconds(waitMs),
       against: `${milliseconds(wholeMs)} until the answer is written`,
       ratio: waitMs / wholeMs,
