@@ -1201,7 +1201,7 @@ export type components = {
             /**
              * @description Names of at most 4 speakers, of at most 64 characters each and without control characters, one for each of
              *     `known_speaker_references`. A speaker whose voice is near enough to a reference has its name instead of a letter. Implies
-             *     `diarize`.
+             *     `diarize`; not possible with `channels` `separate`.
              */
             known_speaker_names?: string[];
             /**
@@ -1319,7 +1319,7 @@ export type components = {
             /**
              * @description Names of at most 4 speakers, of at most 64 characters each and without control characters, one for each of
              *     `known_speaker_references`. A speaker whose voice is near enough to a reference has its name instead of a letter. Implies
-             *     `diarize`.
+             *     `diarize`; not possible with `channels` `separate`.
              */
             known_speaker_names?: string[];
             /**

@@ -42,25 +42,29 @@ export function fit(
 }
 
 /**
- * Throws `parameter-not-supported` if a known speaker lacks a name or a reference, or if the numbers of speakers contradict
- * each other or the model accepts none.
+ * Throws `parameter-not-supported` if the numbers of speakers contradict each other or the model accepts none, or if known
+ * speakers lack a name or a reference, or are sent with separate channels, which have no names.
  */
 export function requireSpeakers(
   model: ServedModel<'transcription'>,
-  { minSpeakers, maxSpeakers, knownSpeakers }: TranscriptionParameters,
+  { channels, minSpeakers, maxSpeakers, knownSpeakers }: TranscriptionParameters,
 ): void {
+  const refuse = (field: string, detail: string, rule: string) =>
+    new ProblemError('parameter-not-supported', detail, inBody(`/${field}`, rule));
   if (!arePaired(knownSpeakers)) {
     const detail = 'known_speaker_names and known_speaker_references are not equally many.';
-    const blame = inBody('/known_speaker_references', 'must be one for each of known_speaker_names');
-    throw new ProblemError('parameter-not-supported', detail, blame);
+    throw refuse('known_speaker_references', detail, 'must be one for each of known_speaker_names');
+  }
+  if (channels && knownSpeakers) {
+    const detail = 'The speakers of separate channels have no names.';
+    throw refuse('known_speaker_names', detail, 'must not be sent with channels=separate');
   }
   if (minSpeakers === undefined && maxSpeakers === undefined) return;
-  const refuse = (detail: string, rule: string) =>
-    new ProblemError('parameter-not-supported', detail, inBody(minSpeakers ? '/min_speakers' : '/max_speakers', rule));
+  const field = minSpeakers ? 'min_speakers' : 'max_speakers';
   if ((minSpeakers ?? 0) > (maxSpeakers ?? Infinity)) {
-    throw refuse('min_speakers is greater than max_speakers.', 'must not exceed max_speakers');
+    throw refuse(field, 'min_speakers is greater than max_speakers.', 'must not exceed max_speakers');
   }
   if (model.finder) return;
   const detail = `The model "${model.id}" distinguishes speakers by itself, and accepts no number of them.`;
-  throw refuse(detail, 'must be something that the model supports');
+  throw refuse(field, detail, 'must be something that the model supports');
 }

@@ -160,7 +160,7 @@ export function fromApi(fields: { readonly [Field in keyof ApiFields]?: unknown 
     const text = api && fields[api.field];
     return api?.read(typeof text === 'string' ? text : '', form);
   });
-  if (asked.channels) return asked; // each channel is a speaker
+  if (asked.channels) return { ...asked, ...(knownSpeakers && { knownSpeakers }) }; // each channel is a speaker
   const speakers = Object.entries({ minSpeakers, maxSpeakers, knownSpeakers }).filter(([, value]) => value);
   return { ...asked, ...((diarize ?? speakers.length > 0) && { diarize: true, ...Object.fromEntries(speakers) }) };
 }

@@ -45,11 +45,6 @@ describe('a known speaker', () => {
     expect(events.at(-1)).toMatchObject({ result: { speakers: [{ speaker: 'Ada' }, { speaker: 'A' }] } });
   });
 
-  test('has no name if the channels are the speakers', async () => {
-    const answer = await send('/transcribe', [...named('Ada'), ...like('first'), field('channels', 'separate'), talk]);
-    expect(await answer.json()).toMatchObject({ code: 'parameter-not-supported', detail: expect.stringContaining('one channel') as unknown }); // prettier-ignore
-  });
-
   test('has the empty file input of a browser as no reference', async () => {
     const empty: FormField = {
       name: 'known_speaker_references',
