@@ -93,7 +93,8 @@ function reachable(names: readonly string[], schemas: Readonly<Record<string, ob
 
 /**
  * Rewrites schemas so that Modelina generates no anonymous type for each unnamed `enum` and `anyOf`. AsyncAPI 3 ignores
- * everything next to a reference.
+ * everything next to a reference, and knows only the older keyword for further properties. For an open record, both mean
+ * the same.
  */
 export function withoutAnonymous(schemas: object): object {
   const text = JSON.stringify(schemas, (_key, value: Schema | null) => {
@@ -104,5 +105,5 @@ export function withoutAnonymous(schemas: object): object {
     if (schema?.$ref !== undefined) return { title: `Nullable${nameOf(schema)}`, ...value };
     return { ...schema, type: [schema?.type, 'null'], ...rest };
   });
-  return JSON.parse(text) as object;
+  return JSON.parse(text.replaceAll('"unevaluatedProperties":', '"additionalProperties":')) as object;
 }
