@@ -1,6 +1,6 @@
 /** An answer: its parts in order, how far ahead they are made, and its end by failures and aborts. */
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EngineError, type AgentEvent, type Tool } from '../../engines/contract/index.ts';
 import type { AnswerPart } from '../../src/realtime/answer.ts';
 import { sound } from './support.ts';
@@ -17,6 +17,12 @@ const all = async (stage: Stage) => told(await listed(begin(stage).parts));
 /** The answer has had time for all that it may do. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 100; i++) await setImmediate();
+}
+
+/** A busy machine would otherwise play meanwhile. */
+function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 /** `written` fails or waits after its deltas. */
@@ -218,31 +224,27 @@ describe('an answer is made ahead', () => {
   });
 
   it('by 15 s of sound that the client has not played', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    try {
-      const { parts } = begin({
-        chat: () => written(['Hi.']),
-        speak: () => Promise.resolve(chunksOf(sound(24_000, [-20, 20_000]))),
-      });
-      await parts.next();
-      for (let ms = 0; ms < 15_000; ms += 100) expect((await parts.next()).value).toMatchObject({ ms: 100 });
-      let sent = 15_000;
-      const read = async () => {
-        for await (const part of parts) if (part.type === 'sound') sent += part.ms;
-      };
-      const reading = read();
-      await vi.advanceTimersByTimeAsync(99);
-      expect(sent).toBe(15_000);
-      await vi.advanceTimersByTimeAsync(1);
-      expect(sent).toBe(15_100);
-      await vi.advanceTimersByTimeAsync(900);
-      expect(sent).toBe(16_000);
-      await vi.advanceTimersByTimeAsync(4_000);
-      await reading;
-      expect(sent).toBe(20_000);
-    } finally {
-      vi.useRealTimers();
-    }
+    stopClock();
+    const { parts } = begin({
+      chat: () => written(['Hi.']),
+      speak: () => Promise.resolve(chunksOf(sound(24_000, [-20, 20_000]))),
+    });
+    await parts.next();
+    for (let ms = 0; ms < 15_000; ms += 100) expect((await parts.next()).value).toMatchObject({ ms: 100 });
+    let sent = 15_000;
+    const read = async () => {
+      for await (const part of parts) if (part.type === 'sound') sent += part.ms;
+    };
+    const reading = read();
+    await vi.advanceTimersByTimeAsync(99);
+    expect(sent).toBe(15_000);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent).toBe(15_100);
+    await vi.advanceTimersByTimeAsync(900);
+    expect(sent).toBe(16_000);
+    await vi.advanceTimersByTimeAsync(4_000);
+    await reading;
+    expect(sent).toBe(20_000);
   });
 });
 
@@ -353,6 +355,7 @@ describe('an abort ends everything', () => {
   });
 
   it('and while the answer waits for the client to play', async () => {
+    stopClock();
     const caller = new AbortController();
     const speak = () => Promise.resolve(chunksOf(sound(24_000, [-20, 20_000])));
     const { parts } = begin({ chat: () => written(['Hi.']), speak, signal: caller.signal });
