@@ -1,4 +1,6 @@
 /** Conversations over a real socket, with the models of the sandbox. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysFile, tokenOf, type TestEntry } from '../../keys/support/keys.ts';
 import { quiet, sound, voice } from '../../realtime/support.ts';
@@ -468,6 +470,22 @@ describe('a key', () => {
     };
     const { status, error } = await createApi(limited.url).get('/v1/realtime?model=gpt-realtime', headers);
     expect([status, error.code]).toEqual([403, 'operation_not_allowed']);
+  });
+
+  it('that may no longer chat loses its conversation, and keeps its transcription', async () => {
+    await using changed = await startTestService({
+      env: { PARLANCE_SANDBOX: '1', API_KEYS_FILE: 'keys.yaml' },
+      files: { 'keys.yaml': keysFile({ name: 'app' }) },
+      socketCheckMs: 20,
+    });
+    const conversation = await openLiveSession(changed, '', tokenOf('app'));
+    const transcription = await openLiveSession(changed, 'intent=transcription', tokenOf('app'));
+    const operations = ['createTranscription'];
+    await writeFile(join(changed.dir, 'keys.yaml'), keysFile({ name: 'app', operations }));
+    await changed.service.reload();
+    expect(await conversation.closed).toBe(1008);
+    transcription.say({ type: 'input_audio_buffer.clear' });
+    await transcription.until('input_audio_buffer.cleared');
   });
 
   it('that may only chat gets a conversation without audio', async () => {
