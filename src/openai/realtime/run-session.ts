@@ -111,7 +111,7 @@ export class Session {
       }
     } catch (error) {
       if (this.#socket.signal.aborted) return; // the work of the session was aborted as well
-      this.#log(error, 'a session of live transcription failed');
+      this.#log(error, 'a live session failed');
       if (event.type === 'failed') return this.#socket.close(1011);
       await this.#apply({ type: 'failed', error });
     }

@@ -484,7 +484,7 @@ describe('the end', () => {
     expect(errorsIn(events.slice(1))).toMatchObject([{ type: 'server_error', code: 'internal_error' }]);
     await session.ended;
     expect(session.socket.closed?.code).toBe(1011);
-    expect(session.logged).toEqual([['error', 'a session of live transcription failed']]);
+    expect(session.logged).toEqual([['error', 'a live session failed']]);
   });
 
   it('comes when the client leaves: nothing is sent or logged, and the work ends', async () => {
