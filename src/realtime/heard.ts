@@ -30,17 +30,21 @@ export function truncate(heard: Heard | undefined, ms: number, sentMs: number): 
   return { ms: Math.max(0, Math.min(ms, longest)), isByClient: true };
 }
 
-/** Returns the text in the first `ms` milliseconds: whole pieces, then words in proportion to their length. */
+/**
+ * Returns the text in the first `ms` milliseconds: whole pieces, then words in proportion to their length. Only what is
+ * cut is split into words, because a text of the client, which has no sound, can be very long.
+ */
 export function heardText(pieces: readonly SpokenPiece[], ms: number): string {
-  const msPerWeight = speedOf(pieces);
   let text = '';
   let left = ms;
   for (const piece of pieces) {
-    const units = unitsOf(piece.text);
-    const wholeMs = piece.isWhole ? piece.ms : Math.max(piece.ms, msPerWeight * weightOfAll(units));
-    if (left < wholeMs) return (text + beginningOf(units, left / wholeMs)).trimEnd();
+    if (!piece.isWhole || left < piece.ms) {
+      const units = unitsOf(piece.text);
+      const wholeMs = piece.isWhole ? piece.ms : Math.max(piece.ms, speedOf(pieces) * weightOfAll(units));
+      if (left < wholeMs) return (text + beginningOf(units, left / wholeMs)).trimEnd();
+      left -= wholeMs;
+    } else left -= piece.ms;
     text += piece.text;
-    left -= wholeMs;
   }
   return text;
 }

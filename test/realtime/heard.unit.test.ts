@@ -61,6 +61,11 @@ describe('the text that was heard', () => {
     expect(heardText([piece('今天天气很好我们去公园', 1_000, false)], 1_000)).toBe('今天天气');
   });
 
+  it('of a long text of the client, which has no sound, does not take minutes', () => {
+    const text = ' '.repeat(100_000);
+    expect(heardText([piece(text, 0)], 0)).toBe(text);
+  });
+
   test('grows with the time, and is a beginning of the answer', () => {
     const pieces = fc.array(
       fc.record({ text: fc.string({ unit: 'grapheme', minLength: 1 }), ms: fc.nat(5_000), isWhole: fc.boolean() }),
