@@ -16,10 +16,9 @@ export interface SessionState {
   /** The item of the last committed turn. */
   readonly lastTurn: string | null;
   /**
-   * Whether there is uncommitted speech: a turn has begun or, if the client commits turns, the current one contains a
-   * voice.
+   * The turn of uncommitted speech: one that has begun or, if the client commits turns, one that contains a voice.
    */
-  readonly hasSpeech: boolean;
+  readonly openTurn: string | undefined;
   /** Items of turns that are being transcribed. */
   readonly transcribing: ReadonlySet<string>;
   readonly isDraining: boolean;
@@ -55,13 +54,13 @@ export interface Transition {
 }
 
 export function beginSession(identity: Identity, config: SessionConfig): SessionState {
-  const idle = { talk: beginTalk, lastTurn: null, hasSpeech: false, transcribing: new Set<string>() };
+  const idle = { talk: beginTalk, lastTurn: null, openTurn: undefined, transcribing: new Set<string>() };
   return { identity, config, ...idle, isDraining: false, isConcluding: false, isOver: false };
 }
 
 /** Whether the session could end without losing any speech or answer. */
-export const isIdle = ({ hasSpeech, transcribing, talk }: SessionState): boolean =>
-  !hasSpeech && transcribing.size === 0 && isQuiet(talk);
+export const isIdle = ({ openTurn, transcribing, talk }: SessionState): boolean =>
+  openTurn === undefined && transcribing.size === 0 && isQuiet(talk);
 
 /**
  * After the end, events have no effect. A draining session ends once it is idle. `now` is the time in milliseconds of a
@@ -181,8 +180,8 @@ function requireInput({ config }: SessionState): void {
 
 /** Applies a step of the conversation. The one of a transcription session is always empty. */
 function converse(state: SessionState, now: number, step: (talk: Talk) => void): Transition {
-  const { config, identity, hasSpeech: isTurnOpen } = state;
-  const talk = new Talk(state.talk, { config, session: identity.id.replace('sess_', ''), isTurnOpen, now });
+  const { config, identity, openTurn } = state;
+  const talk = new Talk(state.talk, { config, session: identity.id.replace('sess_', ''), openTurn, now });
   step(talk);
   return { state: { ...state, talk: talk.state }, effects: talk.effects };
 }
@@ -206,12 +205,12 @@ function afterTurn(state: SessionState, event: TurnEvent): SessionState {
   switch (event.type) {
     case 'started':
     case 'voice':
-      return { ...state, hasSpeech: true };
+      return { ...state, openTurn: event.turn };
     case 'forgotten':
-      return { ...state, hasSpeech: false };
+      return { ...state, openTurn: undefined };
     case 'committed':
       transcribing.add(event.turn);
-      return { ...state, transcribing, lastTurn: event.turn, hasSpeech: false };
+      return { ...state, transcribing, lastTurn: event.turn, openTurn: undefined };
     case 'completed':
     case 'failed':
       transcribing.delete(event.turn);

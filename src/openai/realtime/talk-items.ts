@@ -38,7 +38,8 @@ export class TalkItems {
   create({ item: given, previous_item_id: sent }: EventOf<'conversation.item.create'>): void {
     const item = readItem(given, 'item', this.newId('item'));
     const { conversation } = this.state;
-    if (findItem(conversation, item.id) !== undefined || this.#isOpen(item.id)) {
+    const isTaken = item.id === this.context.openTurn || this.#isOpen(item.id);
+    if (isTaken || findItem(conversation, item.id) !== undefined) {
       throw new Refused('invalid_value', 'item.id is the id of another item', 'item.id');
     }
     if (wouldOverflow(conversation, [item])) throw tooLong('item');

@@ -48,8 +48,8 @@ export interface TalkContext {
   readonly config: SessionConfig;
   /** Part of all ids. */
   readonly session: string;
-  /** Whether a turn has begun. */
-  readonly isTurnOpen: boolean;
+  /** The turn that has begun. Its item is added when it ends. */
+  readonly openTurn: string | undefined;
   /** In milliseconds. */
   readonly now: number;
 }

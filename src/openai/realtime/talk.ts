@@ -157,7 +157,7 @@ export class Talk extends TalkItems {
   settle(): void {
     const { active, conversation, isOwed } = this.state;
     if (active?.waitsFor && !active.waitsFor.some((id) => isPending(findItem(conversation, id)))) this.#run(active);
-    else if (isOwed && !active && !this.context.isTurnOpen && !conversation.items.some(isPending)) {
+    else if (isOwed && !active && this.context.openTurn === undefined && !conversation.items.some(isPending)) {
       this.#begin(planAnswer(this.#config), true);
     }
   }

@@ -243,6 +243,19 @@ describe('a turn', () => {
     session.finish();
     session.checked();
   });
+
+  it('keeps its id for its item, and is answered', () => {
+    const session = open();
+    session.start('u1');
+    const content = [{ type: 'input_text', text: 'Mine.' }];
+    const item = { id: 'u1', type: 'message', role: 'user', content };
+    const [refused] = session.say({ type: 'conversation.item.create', item });
+    expect(refused).toMatchObject({ type: 'error', error: { code: 'invalid_value', param: 'item.id' } });
+    session.end('u1', 'Hello.');
+    expect(session.seen()).toContain('user: Hello.');
+    session.finish();
+    session.checked();
+  });
 });
 
 describe('a conversation that does not fit into the context', () => {
