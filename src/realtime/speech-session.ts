@@ -51,7 +51,8 @@ export interface SpeechSession {
   append(sound: Uint8Array, cause?: string | null): Promise<void>;
   /** Causes the event `nothing` if there is less than 100 ms of audio to commit. */
   commit(cause?: string | null): Promise<void>;
-  clear(): void;
+  /** Resolves once no more events of the cleared audio can come. */
+  clear(): Promise<void>;
   /** Ends all work. Resolves when every transcription has ended and the files have been removed. */
   end(): Promise<void>;
 }
@@ -150,8 +151,8 @@ class LiveSpeechSession implements SpeechSession {
     });
   }
 
-  clear(): void {
-    void this.#input.inOrder(async () => {
+  async clear(): Promise<void> {
+    await this.#input.inOrder(async () => {
       await this.#input.flush();
       await this.#apply({ type: 'clear' });
     });

@@ -105,10 +105,17 @@ describe('a commit of the client', () => {
     expect(seconds.toSorted()).toEqual([0.1, 0.115]); // the second transcript may come first
   });
 
+  it('is the end of a turn when the audio is cleared: the promise resolves after its last event', async () => {
+    const { speech, events } = await openSpeech();
+    await speech.append(sound(rate, [quiet, 1_000], [voice, 1_000]));
+    await speech.clear();
+    expect(told(events)).toEqual(['1 started 700', '1 forgotten']);
+  });
+
   it('after a clear has only what follows', async () => {
     const { speech, events, ended } = await openSpeech({}, { options: byHand });
     await speech.append(sound(rate, [voice, 1_000]));
-    speech.clear();
+    void speech.clear();
     await speech.append(sound(rate, [voice, 500]));
     await speech.commit();
     await ended(1);
@@ -396,7 +403,7 @@ describe('an early transcription', () => {
   it('is charged if its turn is cleared, and so is what several have taken beyond the length of their turn', async () => {
     const { calls, charged, speech, said, files } = await speakQuickly();
     calls[1]!.end('half');
-    speech.clear();
+    void speech.clear();
     await expect.poll(said).toEqual(['2 started 6600', '2 forgotten']);
     expect(charged.splice(0)).toEqual([{ audioMs: expect.closeTo(900, -1) as number }]);
     await speech.append(sound(rate, [quiet, 1_000]));
@@ -408,7 +415,7 @@ describe('an early transcription', () => {
       lengths.push(900 + 640 * pause);
       await expect.poll(files).toHaveLength(1);
     }
-    speech.clear();
+    void speech.clear();
     await expect.poll(said).toEqual(expect.arrayContaining(['3 forgotten']));
     const total = charged.reduce((sum, { audioMs = 0 }) => sum + audioMs, 0);
     const taken = lengths.reduce((sum, ms) => sum + ms, 0);
@@ -475,7 +482,7 @@ describe('a model is loaded', () => {
       for (const model of ['ears', 'none']) {
         choose(model);
         await speech.append(sound(rate, [voice, 200]));
-        speech.clear();
+        void speech.clear();
       }
     }
     choose('ears');

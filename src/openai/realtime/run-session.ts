@@ -136,7 +136,7 @@ export class Session {
       case 'commit':
         return this.#speech?.commit(effect.eventId);
       case 'clear':
-        return this.#speech?.clear() as undefined;
+        return this.#speech?.clear();
       case 'close':
         return this.#socket.close(effect.code, effect.reason) as undefined;
     }

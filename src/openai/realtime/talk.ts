@@ -116,8 +116,8 @@ export class Talk extends TalkItems {
     this.#replace({ ...open, response });
     this.#perform(effects, open.plan);
     if (part.type !== 'sound') return;
-    const spoken = open.plan.isInConversation ? response.open?.id : undefined;
-    this.set({ playing: play(this.state.playing, part, this.context.now), spoken });
+    this.set({ playing: play(this.state.playing, part, this.context.now) });
+    if (open.plan.isInConversation) this.set({ spoken: response.open?.id });
   }
 
   end(id: string, end: ResponseEnd): void {

@@ -103,8 +103,9 @@ export class ScriptedSpeech implements SpeechSession {
     return Promise.resolve();
   }
 
-  clear(): void {
+  clear(): Promise<void> {
     this.calls.push(['clear']);
+    return Promise.resolve();
   }
 
   end(): Promise<void> {
