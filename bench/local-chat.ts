@@ -105,7 +105,7 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
     },
     { what: '  the first answer, which loads the model', measured: milliseconds(loadMs), against: '', ratio: 1 },
     ...Object.entries(canceled).map(([where, all]) => {
-      const ms = where === 'prompt' ? 500 : 250;
+      const ms = where === 'prompt' ? 750 : 250;
       return {
         what: `  canceled in the ${where}: until its program is idle, the longest of ${cancellations}`,
         measured: milliseconds(Math.max(...all)),
