@@ -463,6 +463,7 @@ describeWith(programs, 'the page', () => {
     await page.page.keyboard.type('Good morning');
     await page.page.keyboard.press('Enter');
     await page.answer();
+    await page.button('Delete “Good morning”').waitFor(); // the conversation is kept, and listed
     await walk(page); // to the end of the page
     const order = await walk(page);
     expect(order).toEqual([

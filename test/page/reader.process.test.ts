@@ -224,8 +224,13 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
     test('reads what the service transcribes', async () => {
       const page = await open({ script: speech, isAlone: true });
       const before = requestsOf(service(), 'streamTranscription').length;
-      const [socket] = await Promise.all([page.page.waitForEvent('websocket'), page.button('Speak').click()]);
-      await socket.waitForEvent('framereceived', ({ payload }) => String(payload).includes('speech_started'));
+      // The socket is watched from its opening: the event may come before the click has ended.
+      const isStarted = page.page
+        .waitForEvent('websocket')
+        .then((socket) =>
+          socket.waitForEvent('framereceived', ({ payload }) => String(payload).includes('speech_started')),
+        );
+      await Promise.all([isStarted, page.button('Speak').click()]);
       await page.button('Stop and transcribe').click();
       await draftOf(page).toMatch(/^w\d+/);
       expect(requestsOf(service(), 'streamTranscription')).toHaveLength(before);
