@@ -591,7 +591,7 @@ export type components = {
             message: string;
             /** @description Kind of error. New ones may be added. */
             type: string;
-            /** @description The invalid field, such as `messages[2].content[1]`; null if there is none. */
+            /** @description The invalid field, such as `messages[2].content[1]`; null if no field is. */
             param: string | null;
             /** @description Machine-readable code. New ones may be added: fall back to the status for an unknown one. */
             code: string | null;
@@ -634,7 +634,7 @@ export type components = {
         FunctionDefinition: {
             /** @description The name by which the model calls the function. */
             name: string;
-            /** @description What the function does and when to call it, for the model. */
+            /** @description Tells the model what the function does and when to call it. */
             description?: string | null;
             /** @description JSON Schema of the arguments. */
             parameters?: {
@@ -1369,7 +1369,7 @@ export type components = {
             retention_ratio: number;
         };
         /**
-         * @description Who wrote a message.
+         * @description The author of a message.
          * @enum {string}
          */
         RealtimeRole: "system" | "user" | "assistant";
@@ -1792,7 +1792,7 @@ export type components = {
             prompt?: unknown;
             /** @description The chat model: an id from `GET /models`. An alias such as `gpt-realtime` keeps the current one. */
             model?: string | null;
-            /** @description What happens when the conversation no longer fits into the context of the model. Default: `auto`. */
+            /** @description How the service responds if the conversation no longer fits into the model's context. Default: `auto`. */
             truncation?: components["schemas"]["RealtimeTruncation"] | null;
             /** @description The audio settings. */
             audio?: components["schemas"]["RealtimeConversationAudioUpdate"] | null;
@@ -1809,7 +1809,7 @@ export type components = {
             type: string;
             /** @description The name by which the model calls the function. */
             name?: string | null;
-            /** @description What the function does and when to call it, for the model. */
+            /** @description Tells the model what the function does and when to call it. */
             description?: string | null;
             /** @description JSON Schema of the arguments. */
             parameters?: {
@@ -1895,8 +1895,8 @@ export type components = {
             seconds: number;
         };
         /**
-         * @description What happens when the conversation no longer fits into the context of the model. `auto`: the model gets only the last
-         *     part of it, whole turns. `disabled`: the response fails.
+         * @description How the service responds if the conversation no longer fits into the model's context. `auto`: the oldest turns are
+         *     not sent to the model. `disabled`: the response fails.
          */
         RealtimeTruncation: components["schemas"]["RealtimeTruncationMode"] | components["schemas"]["RealtimeRetentionRatio"];
         /**

@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
- * Returns the path of an executable file of this name in the directories of PATH, or the name itself if it is the
- * absolute path of one; undefined if there is none. Relative directories are skipped, because they depend on the
- * working directory.
+ * Finds an executable file of this name in the directories of PATH, and returns its path. An absolute path is returned
+ * as is if it is executable. Returns undefined if no such file exists. Relative directories are skipped, because they
+ * depend on the working directory.
  */
 export function findExecutable(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
   if (isAbsolute(name)) return isExecutable(name) ? name : undefined;

@@ -26,7 +26,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
  * Pieces consist of whole sentences. A sentence that does not fit is cut after a clause if possible, otherwise after a
- * word, and only if there is none, between two graphemes. Text that is only white space has no pieces.
+ * word. A word that does not fit is cut between two graphemes. Text that contains only whitespace has no pieces.
  */
 export function piecesOf(text: string, options: PieceOptions): Piece[] {
   return createPieces(options).end(text);

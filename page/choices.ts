@@ -88,7 +88,7 @@ export function recordingFieldsFor(
   };
 }
 
-/** What a model must support to distinguish speakers. */
+/** The feature that a model needs for each way of distinguishing speakers. */
 const neededFor = { voice: 'diarize', channel: 'segment' } as const satisfies Record<SpeakerMode, string>;
 
 export const canDistinguish = ({ supports }: ModelEntry, mode: SpeakerMode): boolean =>

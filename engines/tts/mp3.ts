@@ -90,7 +90,7 @@ const id3v1Bytes = 128;
 /** The ID3v1 extension, which precedes the tag. */
 const enhancedBytes = 227;
 
-/** Length of the tag at the start of `bytes`; 0 if there is none, or too few bytes have arrived. */
+/** Length of the tag at the start of `bytes`; 0 if they do not start with a tag, or if too few have arrived. */
 function tagLengthAt(bytes: Buffer): number {
   if (bytes.length >= headerBytes && isId3(bytes)) return tagLength(bytes);
   const mark = bytes.toString('latin1', 0, apeMark.length);

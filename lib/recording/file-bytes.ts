@@ -21,7 +21,7 @@ export function createReader(file: number): (position: number, length: number) =
   };
 }
 
-/** The position of the first occurrence of these bytes between `start` and `end`; -1 if there is none. */
+/** Returns the position of the first occurrence of these bytes between `start` and `end`, or -1. */
 export function findBytes(file: number, start: number, end: number, sought: Uint8Array): number {
   for (let position = start; position < end; position += windowBytes) {
     const window = readAt(file, position, Math.min(windowBytes + sought.length - 1, end - position));

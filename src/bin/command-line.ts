@@ -127,7 +127,7 @@ function check({ name, rawName, value }: Token, takes: readonly OptionName[]): v
 
 const isFlag = ({ value }: Option): boolean => value === undefined;
 
-/** What begins with a dash is not the value but the next option: the value is missing. */
+/** An argument that begins with a dash is the next option, so the value of this one is missing. */
 const isGiven = (value: string | undefined) => value !== undefined && value !== '' && !value.startsWith('-');
 
 const written = (name: OptionName) => ['--' + name, (options[name] as Option).value ?? []].flat().join(' ');

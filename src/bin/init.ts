@@ -60,8 +60,8 @@ function writeExample(): void {
 }
 
 /**
- * Returns all settings, commented out: explanations start with `# `, settings with `#`. `schema` is the relative path
- * of the JSON Schema.
+ * Returns a settings file in which every setting is commented out: explanations start with `# `, settings with `#`.
+ * `schema` is the relative path to the JSON Schema.
  */
 function exampleFile(schema: string): string {
   const head = `# yaml-language-server: $schema=${schema}\n# Environment variables override this file. \${NAME} is the value of a variable.\n`;

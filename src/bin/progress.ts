@@ -19,7 +19,7 @@ interface ProgressBar {
   readonly begun: number;
   doing: string;
   done: number | null;
-  /** What was last shown for the step. */
+  /** The text that was last printed for the step. */
   shown: string | undefined;
 }
 

@@ -20,8 +20,8 @@ export interface ForwardOptions {
   /** Whether this front owns the clips and jobs with this tag, which may come from an earlier process. */
   readonly isOwn: (tag: string) => boolean;
   /**
-   * Resolves with the FLEET_ADDRESS of the front with the tag; undefined if there is none. Rejects if Redis is
-   * unavailable.
+   * Resolves with the FLEET_ADDRESS of the front with this tag, or with undefined if no front has it. Rejects if Redis
+   * is unavailable.
    */
   readonly addressOf: (tag: string) => Promise<string | undefined>;
   readonly http: Pick<HttpClient, 'request'>;

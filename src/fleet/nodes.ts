@@ -123,8 +123,8 @@ export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOpt
      */
     absentMs: (instance: string) => readMs - (lastSeen.get(instance) ?? 0),
     /**
-     * Resolves with the address of the front with the tag; undefined if there is none. Reads the list again for an
-     * unknown tag, which may belong to a new front; rejects if that fails.
+     * Resolves with the address of the front with this tag, or with undefined if no front has it. Reads the list again
+     * for an unknown tag, which may belong to a new front; rejects if that fails.
      */
     async addressOf(tag: string) {
       if (knownAddress(tag) === undefined) await readOnce();

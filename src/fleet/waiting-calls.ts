@@ -148,7 +148,7 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, timeouts
   const timer = setInterval(() => void reconcileOnce(), timeouts.reconcileMs);
   return {
     findWorker,
-    /** Returns the open call with the id in its address; undefined if there is none. */
+    /** Returns the open call that a worker addresses by this id; undefined if no such call is open. */
     find: (id: string) => {
       const call = calls.get(id);
       return call && openCall(call);

@@ -190,7 +190,7 @@ export function processedMs(
   return Math.min(Math.round(ms), durationMs ?? Infinity);
 }
 
-/** Returns the language detected in the first part with speech; null if there is none. */
+/** Returns the language of the first part in which one was detected; null if no part has one. */
 export function languageOf(parts: readonly Part[]): string | null {
   return parts.find(({ language }) => language !== null)?.language ?? null;
 }

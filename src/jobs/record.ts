@@ -31,9 +31,12 @@ export interface JobRecord {
   readonly known?: readonly { readonly name: string; readonly file: string; readonly endMs: number }[];
   /** Completed steps of the search for speakers, of `searchSteps`. Each is an event, so the number is kept. */
   readonly searched?: number;
-  /** Who speaks when, once this has been found: start and end in milliseconds, and the index of the speaker. */
+  /**
+   * The passages of the speakers: start and end in milliseconds, and the index of the speaker. Absent until the search
+   * has ended.
+   */
   readonly spans?: readonly (readonly [number, number, number])[];
-  /** The speakers that are known, by index. */
+  /** The names of the speakers that were recognized by their references, by index. */
   readonly names?: readonly (readonly [number, string])[];
   /** Milliseconds since 1970; null until the job is over. */
   readonly endedAt: number | null;
@@ -43,7 +46,7 @@ export interface JobRecord {
 /** Steps of the search for speakers: at most 10 s each for a recording of an hour. */
 export const searchSteps = 50;
 
-/** What the request sets. */
+/** The fields of a new job that come from the request. */
 export interface NewJob extends Pick<JobRecord, 'requestId' | 'model' | 'fields'> {
   /** Their recordings are in the folder of the upload. */
   readonly known: readonly KnownVoice[];

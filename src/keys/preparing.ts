@@ -36,7 +36,7 @@ export function createPreparingRule(settings: PreparingSettings): RefusePreparin
 const remedy = 'use the command, or an API key of API_KEYS_FILE that lists startPreparation.';
 const withoutPermission = 'The API key may not use startPreparation; only a key that lists it in API_KEYS_FILE may.';
 
-/** Returns the setting that opens the service to other machines; undefined if there is none. */
+/** Returns the setting that opens the service to other machines; undefined if no setting does. */
 function beyondThisMachine({ host, allowOpen, trustProxy }: ExposureSettings): string | undefined {
   if (!isLoopback(host)) return 'HOST beyond loopback';
   if (allowOpen) return 'ALLOW_OPEN';

@@ -37,9 +37,9 @@ export async function* encodeWav(
 }
 
 /**
- * Combines chunks into batches: programs write a few kilobytes at a time, and one large write costs a thousandth of
- * what the equivalent small ones cost. A batch is valid only until the next one, because allocating new memory for each
- * would trigger a garbage collection every few megabytes.
+ * Combines chunks into batches: programs write a few kilobytes at a time, and writing them one by one costs a thousand
+ * times as much as one large write. A batch is valid only until the next one is requested, because allocating new
+ * memory for each batch would trigger a garbage collection every few megabytes.
  */
 async function* batched(samples: Pcm['samples']): AsyncGenerator<Uint8Array> {
   const batch = new Uint8Array(chunkBytes);

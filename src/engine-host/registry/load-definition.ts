@@ -118,9 +118,7 @@ function parsed(text: string, path: string): { readonly exports?: unknown } {
 
 const importConditions = new Set(['.', 'node', 'module-sync', 'import', 'default']);
 
-/**
- * Returns the first target in the `exports` of a package.json whose conditions all apply; undefined if there is none.
- */
+/** Returns the first target in the `exports` of a package.json whose conditions all apply, or undefined. */
 function mainOf(target: unknown): string | undefined {
   if (typeof target === 'string') return target;
   const branches = Object.entries(target ?? {}).filter(([condition]) => importConditions.has(condition));

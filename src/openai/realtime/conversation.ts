@@ -73,7 +73,7 @@ export function insert({ items, length }: Conversation, item: Item, previous?: s
   return { items: items.toSpliced(at, 0, item), length: length + lengthOf(item) };
 }
 
-/** Replaces the item with the same id. Returns the same conversation if there is none. */
+/** Replaces the item with the same id. Returns the conversation unchanged if it has no such item. */
 export function replace(conversation: Conversation, item: Item): Conversation {
   const { items, length } = conversation;
   const at = items.findIndex(({ id }) => id === item.id);
