@@ -19,8 +19,11 @@ export interface SessionState {
    * The turn of uncommitted speech: one that has begun or, if the client commits turns, one that contains a voice.
    */
   readonly openTurn: string | undefined;
-  /** Items of turns that are being transcribed. */
-  readonly transcribing: ReadonlySet<string>;
+  /**
+   * The items of turns that are being transcribed, and whether their transcripts are sent. The settings at the commit
+   * decide, so that a client gets all events of a transcript or none.
+   */
+  readonly transcribing: ReadonlyMap<string, boolean>;
   readonly isDraining: boolean;
   /** True if the service is about to end. Further audio has no effect. */
   readonly isConcluding: boolean;
@@ -54,7 +57,7 @@ export interface Transition {
 }
 
 export function beginSession(identity: Identity, config: SessionConfig): SessionState {
-  const idle = { talk: beginTalk, lastTurn: null, openTurn: undefined, transcribing: new Set<string>() };
+  const idle = { talk: beginTalk, lastTurn: null, openTurn: undefined, transcribing: new Map<string, boolean>() };
   return { identity, config, ...idle, isDraining: false, isConcluding: false, isOver: false };
 }
 
@@ -190,7 +193,7 @@ function followTurn(before: SessionState, event: TurnEvent, now: number): Transi
   if (event.type === 'nothing' && before.isConcluding) return { state: before, effects: [{ type: 'clear' }] };
   const { config, talk, lastTurn } = before;
   const previous = config.type === 'realtime' ? (talk.conversation.items.at(-1)?.id ?? null) : lastTurn;
-  const isHidden = config.type === 'realtime' && !config.isTranscriptSent && isOfTranscript.has(event.type);
+  const isHidden = 'turn' in event && before.transcribing.get(event.turn) === false;
   const effects = isHidden ? [] : turnEvents(event, previous).map(send);
   const state = afterTurn(before, event);
   if (config.type !== 'realtime') return { state, effects };
@@ -198,10 +201,9 @@ function followTurn(before: SessionState, event: TurnEvent, now: number): Transi
   return { state: step.state, effects: [...effects, ...step.effects] };
 }
 
-const isOfTranscript: ReadonlySet<TurnEvent['type']> = new Set(['delta', 'completed', 'failed']);
-
 function afterTurn(state: SessionState, event: TurnEvent): SessionState {
-  const transcribing = new Set(state.transcribing);
+  const { config } = state;
+  const transcribing = new Map(state.transcribing);
   switch (event.type) {
     case 'started':
     case 'voice':
@@ -209,7 +211,7 @@ function afterTurn(state: SessionState, event: TurnEvent): SessionState {
     case 'forgotten':
       return { ...state, openTurn: undefined };
     case 'committed':
-      transcribing.add(event.turn);
+      transcribing.set(event.turn, config.type !== 'realtime' || config.isTranscriptSent);
       return { ...state, transcribing, lastTurn: event.turn, openTurn: undefined };
     case 'completed':
     case 'failed':

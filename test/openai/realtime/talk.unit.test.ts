@@ -244,6 +244,30 @@ describe('a turn', () => {
     session.checked();
   });
 
+  it.each([
+    ['is switched off', true, 3],
+    ['is switched on', false, 0],
+  ])('whose transcript %s while it is transcribed has all events of the transcript, or none', (_what, isOn, count) => {
+    const session = open();
+    const change = (isSent: boolean) =>
+      session.apply({ type: 'updated', config: spokenConfig({ transcription: isSent ? {} : null }) });
+    const delta = (text: string) => session.apply({ type: 'turn', event: { turn: 'u1', type: 'delta', text } });
+    change(isOn);
+    session.start('u1');
+    session.commit('u1');
+    delta('Good ');
+    change(!isOn);
+    delta('morning.');
+    session.transcribe('u1', 'Good morning.');
+    expect(typesOf(session.events).filter((type) => type.includes('transcription'))).toHaveLength(count);
+    session.start('u2');
+    session.end('u2', 'Hello.');
+    const transcripts = session.events.filter(({ transcript, item_id: id }) => id === 'u2' && transcript === 'Hello.');
+    expect(transcripts).toHaveLength(isOn ? 0 : 1);
+    session.finish();
+    session.checked();
+  });
+
   it('keeps its id for its item, and is answered', () => {
     const session = open();
     session.start('u1');
