@@ -71,16 +71,19 @@ export class Talk extends TalkItems {
     this.set({ conversation: insert(this.state.conversation, item) });
   }
 
-  /** `transcript` is null if the transcription has failed. */
+  /**
+   * `transcript` is null if the transcription has failed. A turn whose item was deleted is not answered, even if another
+   * item has its id now.
+   */
   #endTurn(id: string, transcript: string | null, language: string | undefined): void {
     const { conversation } = this.state;
     const item = findItem(conversation, id);
     const content = [{ type: 'input_audio', transcript }] as const;
-    if (item?.type === 'message' && isPending(item))
-      this.set({ conversation: replace(conversation, { ...item, content }) });
+    const isKept = item?.type === 'message' && isPending(item);
+    if (isKept) this.set({ conversation: replace(conversation, { ...item, content }) });
     if (language !== undefined) this.set({ language });
     const config = this.#config;
-    const isAnswered = item && transcript !== null && transcript.trim() !== '';
+    const isAnswered = isKept && transcript !== null && transcript.trim() !== '';
     if (isAnswered && config.input?.detection && config.createsResponse) this.set({ isOwed: true });
     this.settle();
   }

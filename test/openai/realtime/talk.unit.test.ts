@@ -268,6 +268,18 @@ describe('a turn', () => {
     session.checked();
   });
 
+  it('whose item is deleted is not answered, even if another item has its id now', () => {
+    const session = open();
+    session.start('u1');
+    session.commit('u1');
+    session.say({ type: 'conversation.item.delete', item_id: 'u1' });
+    const { item, type } = userMessage('Mine.');
+    session.say({ type, item: { ...item, id: 'u1' } });
+    session.transcribe('u1', 'Late.');
+    expect(session.runs).toEqual([]);
+    session.checked();
+  });
+
   it('keeps its id for its item, and is answered', () => {
     const session = open();
     session.start('u1');
