@@ -1,10 +1,7 @@
 /** The configuration of a conversation. */
-import { requireAvailable } from '../../engine-host/models/model-selection.ts';
-import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { mayCall } from '../../keys/permissions.ts';
 import { requireTranscription } from '../../transcription/run.ts';
-import { resolveModel } from '../aliases.ts';
 import { UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 import {
@@ -16,8 +13,16 @@ import {
   type AnswerModels,
   type AnswerSettings,
 } from './answer-settings.ts';
-import { forField } from './errors.ts';
-import { openInput, pick, toInput, updateInput, type ConfigServices, type InputConfig } from './input-config.ts';
+import { forField, isExpected } from './errors.ts';
+import {
+  chooseAvailable,
+  openInput,
+  pick,
+  toInput,
+  updateInput,
+  type ConfigServices,
+  type InputConfig,
+} from './input-config.ts';
 
 export interface ConversationConfig {
   readonly type: 'realtime';
@@ -34,8 +39,8 @@ export interface ConversationConfig {
 
 /** Throws the errors of the chat model. `named` is the model in the URL. */
 export function openConversation(services: Services, named: string | undefined): ConversationConfig {
-  const chat = isRealtimeAlias(named, services) ? chooseChat(services, undefined) : chooseChat(services, named);
-  const speech = unlessUnavailable('createSpeech', () => chooseSpeech(services));
+  const chat = chooseAvailable(services, 'chat', isRealtimeAlias(named, services) ? undefined : named);
+  const speech = unlessUnavailable('createSpeech', () => chooseAvailable(services, 'speech', undefined));
   const input = unlessUnavailable('createTranscription', () => {
     requireTranscription(services);
     return openInput(services, undefined);
@@ -52,21 +57,10 @@ function unlessUnavailable<T>(operation: 'createSpeech' | 'createTranscription',
   if (!mayCall(operation)) return undefined;
   try {
     return open();
-  } catch {
+  } catch (error) {
+    if (!isExpected(error)) throw error;
     return undefined; // the session shows that it has no audio
   }
-}
-
-function chooseChat(services: ConfigServices, named: string | undefined, pointer?: string): ServedModel<'chat'> {
-  const model = resolveModel(services, 'chat', named, pointer);
-  requireAvailable(model, services.registry.of('chat'));
-  return model;
-}
-
-function chooseSpeech(services: ConfigServices): ServedModel<'speech'> {
-  const model = resolveModel(services, 'speech', undefined);
-  requireAvailable(model, services.registry.of('speech'));
-  return model;
 }
 
 /** OpenAI's ids of models for conversations, which programs hard-code. They stand for the model of the session. */
@@ -89,7 +83,7 @@ export function updateConversation(
   const keeps = named == null || isRealtimeAlias(named, services);
   const chat = keeps
     ? config.models.chat
-    : forField('/session/model', () => chooseChat(services, named, '/session/model'));
+    : forField('/session/model', () => chooseAvailable(services, 'chat', named, '/session/model'));
   const models = { ...config.models, chat };
   const settings = updateSettings(config.settings, update, models, '/session');
   const { transcription, turn_detection: detection } = input;

@@ -1,4 +1,5 @@
 /** The settings of the audio that a client sends, which both types of sessions have. */
+import type { Capability } from '../../../engines/contract/index.ts';
 import { requireAvailable } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { Services } from '../../handlers/dependencies.ts';
@@ -29,14 +30,20 @@ const defaults = { server_vad: { threshold: 0.5, prefix_padding_ms: 300, silence
 
 /** Throws the errors of the named or default model, even if it is only unavailable. */
 export function openInput(services: ConfigServices, named: string | undefined): InputConfig {
-  const model = chooseModel(services, named);
+  const model = chooseAvailable(services, 'transcription', named);
   const detection = { type: 'server_vad', ...defaults.server_vad } as const;
   return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: {}, delay: undefined, detection };
 }
 
-function chooseModel(services: ConfigServices, named: string | null | undefined, pointer?: string) {
-  const model = resolveModel(services, 'transcription', named, pointer);
-  requireAvailable(model, services.registry.of('transcription'));
+/** Throws the errors of the named or default model, even if it is only unavailable. */
+export function chooseAvailable<C extends Capability>(
+  services: ConfigServices,
+  capability: C,
+  named: string | null | undefined,
+  pointer?: string,
+): ServedModel<C> {
+  const model = resolveModel(services, capability, named, pointer);
+  requireAvailable(model, services.registry.of(capability));
   return model;
 }
 
@@ -55,7 +62,8 @@ export function updateInput(
   services: ConfigServices,
 ): InputConfig {
   const { model: named, delay = config.delay, ...hints } = transcription ?? noHints;
-  const choose = () => (named === undefined ? config.model : chooseModel(services, named, modelPointer));
+  const choose = () =>
+    named === undefined ? config.model : chooseAvailable(services, 'transcription', named, modelPointer);
   return {
     format: format ? toFormat(format) : config.format,
     model: forField(modelPointer, choose),
