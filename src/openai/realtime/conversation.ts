@@ -115,6 +115,12 @@ export function shorten(items: readonly Item[], share: number): string | undefin
   return last;
 }
 
+/** Returns the item of a committed turn. */
+export const turnItem = (id: string): MessageItem => ({
+  ...{ id, type: 'message', role: 'user', status: 'completed' },
+  content: [{ type: 'input_audio', transcript: null, isPending: true }],
+});
+
 /** Whether the item is a turn whose transcript is missing. */
 export const isPending = (item: Item | undefined): boolean =>
   item?.type === 'message' && item.content.some((part) => part.type === 'input_audio' && part.isPending);
@@ -130,7 +136,8 @@ export function textOf(part: Content): string {
 export const transcriptOf = ({ pieces }: SpokenContent): string => pieces.map(({ text }) => text).join('');
 
 /** Returns the milliseconds of sound that were sent. */
-export const sentMs = ({ pieces }: SpokenContent): number => pieces.reduce((sum, { ms }) => sum + ms, 0);
+export const sentMs = (part: SpokenContent | undefined): number =>
+  part?.pieces.reduce((sum, { ms }) => sum + ms, 0) ?? 0;
 
 /** Returns the spoken part of an answer. */
 export function spokenPart(item: Item | undefined): SpokenContent | undefined {

@@ -48,14 +48,13 @@ function withUser(messages: readonly Message[]): readonly Message[] {
 
 /** Joins calls to the message before them, followed by their outputs, wherever those are. */
 function joined(items: readonly Item[]) {
-  const outputs = new Map(items.map((item) => [item.type === 'function_call_output' ? item.callId : undefined, item]));
+  const outputs = new Map(
+    items.flatMap((item) => (item.type === 'function_call_output' ? [[item.callId, item.output] as const] : [])),
+  );
   const builder = createConversation();
   let calls: CallItem[] = [];
   const answer = () => {
-    for (const { callId } of calls) {
-      const output = outputs.get(callId);
-      builder.output(callId, output?.type === 'function_call_output' ? output.output : noResult, '');
-    }
+    for (const { callId } of calls) builder.output(callId, outputs.get(callId) ?? noResult, '');
     calls = [];
   };
   for (const item of items) {

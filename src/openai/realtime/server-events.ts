@@ -1,7 +1,9 @@
 /** The events that the service sends. */
 import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { Schemas } from '../operations.ts';
+import { turnItem } from './conversation.ts';
 import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
+import { toWire } from './items.ts';
 
 type Numbered = Schemas['RealtimeServerEvent'] | Schemas['RealtimeTranscriptionServerEvent'];
 
@@ -24,7 +26,7 @@ export function turnEvents(event: TurnEvent, previous: string | null): readonly 
       return [{ type: 'input_audio_buffer.speech_stopped', audio_end_ms: event.ms, ...id }];
     case 'committed': {
       const place = { previous_item_id: previous };
-      const item = itemOf(event.turn);
+      const item = toWire(turnItem(event.turn));
       return [
         { type: 'input_audio_buffer.committed', ...place, ...id },
         { type: 'conversation.item.added', ...place, item },
@@ -47,10 +49,4 @@ export function turnEvents(event: TurnEvent, previous: string | null): readonly 
       return [{ type: 'conversation.item.input_audio_transcription.failed', ...content, error }];
     }
   }
-}
-
-/** The Agents SDK crashes if `input_audio` lacks `transcript`. */
-function itemOf(id: string): Schemas['RealtimeItem'] {
-  const content: Schemas['RealtimeContent'][] = [{ type: 'input_audio', transcript: null }];
-  return { id, object: 'realtime.item', type: 'message', status: 'completed', role: 'user', content };
 }

@@ -12,6 +12,7 @@ import {
   sentMs,
   shorten,
   spokenPart,
+  turnItem,
   withHeard,
   type Item,
 } from './conversation.ts';
@@ -49,7 +50,7 @@ export class Talk extends TalkItems {
       case 'forgotten':
         return this.settle();
       case 'committed':
-        return this.#addTurn(event.turn);
+        return this.set({ conversation: insert(this.state.conversation, turnItem(event.turn)) });
       case 'completed':
         return this.#endTurn(event.turn, event.transcript, event.languages?.[0]);
       case 'failed':
@@ -63,12 +64,6 @@ export class Talk extends TalkItems {
     const { config } = this.context;
     if (config.type === 'realtime') return config;
     throw new Error('a transcription session has no responses');
-  }
-
-  #addTurn(id: string): void {
-    const content = [{ type: 'input_audio', transcript: null, isPending: true }] as const;
-    const item = { id, type: 'message', role: 'user', status: 'completed', content } as const;
-    this.set({ conversation: insert(this.state.conversation, item) });
   }
 
   /**
@@ -197,8 +192,7 @@ export class Talk extends TalkItems {
   #interrupt(reason: 'turn_detected' | 'client_cancelled'): void {
     const { active, playing, spoken, conversation } = this.state;
     const { now } = this.context;
-    const playedOf = (item: Item | undefined) =>
-      playedMs(sentMs(spokenPart(item) ?? { type: 'output_audio', pieces: [] }), playing, now);
+    const playedOf = (item: Item | undefined) => playedMs(sentMs(spokenPart(item)), playing, now);
     const item = spoken === undefined ? undefined : findItem(conversation, spoken);
     const part = spokenPart(item);
     if (item?.type === 'message' && part && isPlaying(playing, now)) {
