@@ -31,7 +31,7 @@ interface Sent {
 }
 
 /** `text` is undefined for a binary message. */
-export function readClientEvent(text: string | undefined, session: SessionType = 'transcription'): ReadEvent {
+export function readClientEvent(text: string | undefined, session: SessionType): ReadEvent {
   const sent = parse(text);
   if (!sent) {
     const error = refusal('invalid_event', 'Send JSON objects with a "type", each as one text message.');

@@ -52,7 +52,7 @@ class Walk {
   }
 
   say(message: object | string): void {
-    this.apply(readClientEvent(typeof message === 'string' ? message : JSON.stringify(message)));
+    this.apply(readClientEvent(typeof message === 'string' ? message : JSON.stringify(message), 'transcription'));
   }
 
   configure(config: SessionConfig): void {
@@ -202,7 +202,7 @@ it('has a valid session after any updates, each of which takes effect or is refu
     fc.property(fc.array(inputs, { maxLength: 4 }), (updates) => {
       let config = vad;
       for (const input of updates) {
-        const read = readClientEvent(JSON.stringify(update(input)));
+        const read = readClientEvent(JSON.stringify(update(input)), 'transcription');
         if (read.type === 'refused') expect(read.error.param).toMatch(/^session\.audio\.input/);
         else if (read.event.type === 'session.update') {
           try {
@@ -231,7 +231,7 @@ it('reads any message as an event or as a refusal', () => {
   const events = fc.tuple(fc.object(), types).map(([object, type]) => JSON.stringify({ ...object, type }));
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json(), events), (text) => {
-      expect(readClientEvent(text).type).toMatch(/^(received|refused)$/);
+      expect(readClientEvent(text, 'transcription').type).toMatch(/^(received|refused)$/);
     }),
   );
 });
