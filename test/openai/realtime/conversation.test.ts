@@ -145,9 +145,6 @@ describe('a text answer', () => {
       ...{ status: 'cancelled', status_details: { type: 'cancelled', reason: 'client_cancelled' } },
       output: [{ status: 'incomplete' }],
     });
-    session.say({ type: 'response.cancel', event_id: 'crossed' });
-    session.say(create({ conversation: 'none', input: [], instructions: 'Hi' }));
-    await session.until('response.created', 2);
     expect(errorsOf(session)).toEqual([]);
   });
 });

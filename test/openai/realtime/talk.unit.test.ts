@@ -356,6 +356,18 @@ const userMessage = (text: string) => ({
   item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
 });
 
+it.each([
+  ['soon has only crossed it', 999, []],
+  ['late is refused', 1_000, ['error']],
+])('a cancel after the end of a response that comes %s', (_what, ms, types) => {
+  const session = open({}, 'Greet.');
+  session.say({ type: 'response.create' });
+  session.finish();
+  session.wait(ms);
+  expect(typesOf(session.say({ type: 'response.cancel' }))).toEqual(types);
+  session.checked();
+});
+
 describe('the instructions of a response', () => {
   const seenWith = (instructions: string) => {
     const session = open({}, 'Be kind.');
