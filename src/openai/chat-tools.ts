@@ -33,6 +33,12 @@ function toTool({ type, function: defined }: Schemas['ToolDefinition'], index: n
   return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
 }
 
+/** Reads a tool of a response or a conversation, whose function is not nested. `at` is the JSON Pointer of the tool. */
+export function toFunction({ name, description, parameters }: Schemas['NamespacedTool'], at: string): CallerTool {
+  if (name == null || name === '') throw invalid('body', `${at}/name`, 'is missing');
+  return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
+}
+
 function toChoice(choice: NonNullable<Request['tool_choice']>, tools: readonly CallerTool[]): ToolChoice {
   if (typeof choice === 'string') return choice;
   if (choice.type !== 'function') {

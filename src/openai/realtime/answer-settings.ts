@@ -4,6 +4,7 @@ import { invalid } from '../../contract/problems.ts';
 import { requireSupport, supports } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import { resolveVoice } from '../aliases.ts';
+import { toFunction } from '../chat-tools.ts';
 import { unsupportedParameter, UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 import { toFormat, type Format } from './input-config.ts';
@@ -93,11 +94,10 @@ function readModality(
 }
 
 function readTools(sent: readonly Schemas['RealtimeToolUpdate'][], at: string): CallerTool[] {
-  return sent.map(({ type, name, description, parameters }, index) => {
+  return sent.map((tool, index) => {
     const field = `${at}/${String(index)}`;
-    if (type !== 'function') throw new UnsupportedValue(`${field}/type`, `is "${type}"; only function is supported`);
-    if (name == null || name === '') throw invalid('body', `${field}/name`, 'is missing');
-    return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
+    if (tool.type === 'function') return toFunction(tool, field);
+    throw new UnsupportedValue(`${field}/type`, `is "${tool.type}"; only function is supported`);
   });
 }
 

@@ -1,7 +1,7 @@
 /** The caller's tools of a response. The model answers a request with tools directly, and the caller runs the loop. */
 import type { CallerTool, ToolCall, ToolChoice } from '../../../engines/contract/index.ts';
 import { invalid } from '../../contract/problems.ts';
-import type { CallerTools } from '../chat-tools.ts';
+import { toFunction, type CallerTools } from '../chat-tools.ts';
 import { unsupportedParameter, UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 
@@ -97,11 +97,6 @@ function sort(given: readonly Schemas['ResponseTool'][]) {
 /** Returns the type as text that is safe in a header, because callers may send any text. */
 function nameOfType(type: string, at: string): string {
   return /^\w{1,40}$/.test(type) ? `tools.${type}` : `tools[${at.split('/').slice(2).join('.')}]`;
-}
-
-function toFunction({ name, description, parameters }: Schemas['NamespacedTool'], at: string): CallerTool {
-  if (name == null || name === '') throw invalid('body', `${at}/name`, 'is missing');
-  return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
 }
 
 function toChoice(choice: NonNullable<Request['tool_choice']>, tools: readonly CallerTool[]): ToolChoice {
