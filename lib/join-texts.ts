@@ -6,6 +6,7 @@ const unspaced = ['Han', 'Hira', 'Kana', 'Bopo', 'Thai', 'Laoo', 'Khmr', 'Mymr',
 /** Full-width punctuation, which contains its own space. */
 const wide = String.raw`\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65`;
 const [endsWide, beginsWide] = [new RegExp(`[${wide}]$`, 'u'), new RegExp(`^[${wide}]`, 'u')];
+const hasUnspaced = new RegExp(`[${unspaced}]`, 'u');
 /** Other punctuation, such as quotation marks, does not matter. */
 const [endsUnspaced, beginsUnspaced] = [
   new RegExp(`[${unspaced}]\\p{M}*\\p{P}*$`, 'u'),
@@ -23,7 +24,7 @@ export function separatorOf(before: string, after: string): '' | ' ' {
 }
 
 /** Whether the text has letters of a script without spaces between words. */
-export const isUnspaced = (text: string): boolean => new RegExp(`[${unspaced}]`, 'u').test(text);
+export const isUnspaced = (text: string): boolean => hasUnspaced.test(text);
 
 /** Trims the texts, and leaves out empty ones. */
 export function joinTexts(texts: readonly string[]): string {
