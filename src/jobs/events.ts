@@ -33,8 +33,9 @@ async function* eventsOf(job: Job, { signal, requestId }: Omit<Following, 'after
   try {
     yield { type: 'transcription.started', id, model };
     for (let from = 0, steps = 0; ;) {
-      const [part] = job.parts({ from, limit: 1 });
-      if (steps < (job.record.searched ?? 0)) {
+      const isSearch = steps < (job.record.searched ?? 0);
+      const [part] = isSearch ? [] : job.parts({ from, limit: 1 });
+      if (isSearch) {
         steps += 1;
         yield { type: 'transcription.progress', processed_ms: processedMs(job.record, 0, steps), ...durationOf(job) };
       } else if (part) {
