@@ -6,7 +6,7 @@
  *
  * - to stdin: `{"id":1,...question}`, and `{"cancel":1}` for a question whose call was aborted;
  * - to stdout: `{"ready":true}` once it is loaded; then for each question any number of `{"id":1,...}`, and at the end
- * `{"id":1,"done":...}` or `{"id":1,"error":"why, for the log"}`.
+ *   `{"id":1,"done":...}` or `{"id":1,"error":"why, for the log"}`.
  *
  * The program must end when its stdin closes. It may end instead of confirming a cancellation if it has no other
  * question: that does not count as a crash. Its working directory is `/`.
@@ -76,9 +76,9 @@ export interface Resident {
    * memory. Rejects with
    * - the signal's reason, within 250 ms after an abort;
    * - `engine-failed` when the program answers with an error or ends (a program that ends on its first question after
-   * an idle time is loaded again and asked once more);
+   *   an idle time is loaded again and asked once more);
    * - `model-unavailable` when the program needs more than MEMORY_BUDGET, for a minute after it has crashed three times
-   * within a minute, and when it is unloaded, its files are being removed or the service stops;
+   *   within a minute, and when it is unloaded, its files are being removed or the service stops;
    * - `overloaded` when this machine cannot start another process.
    *
    * Do not wait for one program while you hold a call of another: each may wait for the other's memory. A program that

@@ -1,1 +1,0 @@
-import"./chunk-MEAFQ6R2.js";

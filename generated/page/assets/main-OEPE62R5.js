@@ -1,0 +1,1 @@
+import"./chunk-RQFGERAH.js";
