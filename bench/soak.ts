@@ -183,7 +183,7 @@ async function leave(session: LiveSession): Promise<string> {
   if (how === 'freeze') await pause(frozenMs);
   session.thaw();
   const code = await Promise.race([session.closed, pause(5_000)]);
-  return `${how}, ${code === undefined ? 'STILL OPEN' : `closed with ${code}`}`;
+  return `${how}, ${code === undefined ? 'close not answered within 5 s' : `closed with ${code}`}`;
 }
 
 /** The service closes the socket of a client that does not answer two pings, one every 20 s. */
