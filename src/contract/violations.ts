@@ -41,8 +41,9 @@ function isOfOtherType({ keyword, instancePath }: ErrorObject, outer: ReadonlySe
 function isOfOtherVariant({ keyword, instancePath, params }: ErrorObject, all: readonly ErrorObject[]): boolean {
   if (keyword !== 'enum' || !instancePath.endsWith('/type')) return false;
   const { allowedValues } = params as { readonly allowedValues: readonly unknown[] };
-  const object = instancePath.slice(0, -'/type'.length);
-  return allowedValues.length === 1 && all.some(({ instancePath: at }) => at !== instancePath && at.startsWith(object));
+  const object = instancePath.slice(0, -'type'.length);
+  const isInside = (at: string) => `${at}/`.startsWith(object) && at !== instancePath;
+  return allowedValues.length === 1 && all.some(({ instancePath: at }) => isInside(at));
 }
 
 /** Returns the pointers of all values that contain an error. */
