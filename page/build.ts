@@ -102,7 +102,7 @@ async function split(entry: string, define: Record<string, string>) {
 
 /** Terser reduces the output of esbuild by another 3 %. Code that repeats itself compresses better than shorter code. */
 async function smaller(script: string): Promise<Uint8Array> {
-  const compress: CompressOptions = { passes: 3, inline: 1, lhs_constants: false, pure_funcs: ['console.assert'] };
+  const compress: CompressOptions = { passes: 3, lhs_constants: false, pure_funcs: ['console.assert'] };
   const { code = script } = await minify(script, { module: true, ecma: 2020, compress });
   return Buffer.from(code);
 }

@@ -1,12 +1,13 @@
 /** Transcribes speech and files. A failed recording is kept for a retry or a download, unless the service refuses it. */
 import { effect, signal, untracked } from '@preact/signals';
-import { ParlanceError, type TranscribeOptions, type Transcription } from '../src/client/index.ts';
+import type { TranscribeOptions, Transcription } from '../src/client/index.ts';
 import { isRecordingRefused, type Failure } from './failure.ts';
 import { askIfRefused } from './key.ts';
 import { recordingFields, speakerFields, timestamps } from './listings.ts';
 import { dropRecording, keepRecording, keptRecordings } from './kept-recordings.ts';
 import { createJob, failureOfRecording, isLong } from './reader/jobs.ts';
 import { addRecording } from './reader/recordings.ts';
+import { resultOf } from './result.ts';
 import { saveFile } from './save-file.ts';
 import { client } from './service.ts';
 import { announce } from './announcements.ts';
@@ -48,7 +49,8 @@ export async function transcribeSpeech(
 ): Promise<string | undefined> {
   return transcribe(source, {
     isDictated: true,
-    work: async (recording, signal) => (await live?.(signal)) ?? (await resultOf(recording, signal))?.text.trim(),
+    work: async (recording, signal) =>
+      (await live?.(signal)) ?? (await transcriptionOf(recording, signal))?.text.trim(),
     textOf: (text) => text,
   });
 }
@@ -57,7 +59,7 @@ export async function transcribeSpeech(
 export async function transcribeFile(file: File): Promise<void> {
   const result = await transcribe(file, {
     isDictated: false,
-    work: (recording, signal) => resultOf(recording, signal, { ...timestamps.value, ...speakerFields.value }),
+    work: (recording, signal) => transcriptionOf(recording, signal, { ...timestamps.value, ...speakerFields.value }),
     textOf: ({ text }) => text.trim(),
   });
   if (result) addRecording(file, { result });
@@ -150,7 +152,7 @@ function changeOf(signal: AbortSignal) {
 const sentOf = (signal: AbortSignal) => (sent: number) => changeOf(signal)((transcript) => ({ ...transcript, sent }));
 
 /** Resolves with undefined for a long recording, which becomes a job. */
-async function resultOf(
+async function transcriptionOf(
   recording: File,
   signal: AbortSignal,
   more: SpeakerFields & Pick<TranscribeOptions, 'timestamps'> = {},
@@ -173,15 +175,12 @@ async function shortResultOf(
     void isLoading(options).then((isLoading) => change((transcript) => ({ ...transcript, isLoading })));
   }, askAgainMs);
   try {
-    for await (const event of client.value.streamTranscription(recording, options)) {
-      if (event.type === 'transcription.completed') return event.result;
-      if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
-      change((transcript) => applyTranscriptionEvent(transcript, event));
-    }
+    return await resultOf(client.value.streamTranscription(recording, options), (event) =>
+      change((transcript) => applyTranscriptionEvent(transcript, event)),
+    );
   } finally {
     clearInterval(asking);
   }
-  throw new Error('The stream of a transcription ended without its last event.'); // the client throws first
 }
 
 /** A key may be limited to 60 requests per minute. */

@@ -1,6 +1,7 @@
 /** Sorts and searches the voices of a model. Pure. */
 import type { Preparation, SpeechModelEntry } from '../src/client/index.ts';
 import { nameOfLanguage, otherLanguage } from './languages.ts';
+import { plain } from './library/stored-turns.ts';
 
 export interface ListedVoice {
   readonly id: string;
@@ -65,6 +66,3 @@ export function sampleOf(entry: SpeechModelEntry | undefined, id: string | null 
   const language = entry?.voices.find((voice) => voice.id === id)?.language ?? 'en';
   return samples.get(language.split('-')[0] ?? '') ?? '1, 2, 3, 4, 5.';
 }
-
-/** Removes case and accents. */
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();

@@ -8,6 +8,7 @@ import {
 } from '../../src/client/index.ts';
 import { failureOf, isNotAllowed, type Failure } from '../failure.ts';
 import { speakerFields, timestamps } from '../listings.ts';
+import { resultOf } from '../result.ts';
 import { client } from '../service.ts';
 import { timeText } from './timed-transcript.ts';
 import type { JobProgress } from './recording.ts';
@@ -105,7 +106,7 @@ export async function followJob(
     onProgress({ ...state, segments: [...segments] });
   };
   try {
-    for await (const event of client.value.transcriptions.events(id, { signal })) {
+    return await resultOf(client.value.transcriptions.events(id, { signal }), (event) => {
       const now = performance.now();
       if (event.type === 'segment.created') segments.push(event.segment);
       if (event.type === 'transcription.queued') {
@@ -119,17 +120,14 @@ export async function followJob(
         estimate = next.estimate;
         state = { ...(done !== undefined && { done }), ...(next.leftMs !== undefined && { leftMs: next.leftMs }) };
       }
-      if (event.type === 'transcription.completed') return event.result;
-      if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
       timer ??= setTimeout(draw, drawMs);
-    }
+    });
   } finally {
     if (timer !== undefined) {
       clearTimeout(timer);
       draw(); // a transcription that failed keeps its segments
     }
   }
-  throw new Error('The stream of a transcription ended without its last event.'); // the client throws first
 }
 
 /** Deletes a job and stops its transcription. */
