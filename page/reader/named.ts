@@ -37,13 +37,5 @@ export function shortened(
   const first = parts.slice(0, count);
   const untilMs = first.at(-1)?.end_ms;
   if (untilMs === undefined) return { text: text.slice(0, limit), untilMs: parts[0]?.start_ms ?? 0 };
-  return {
-    text: turns
-      ? first
-          .map((part) => part.text)
-          .join('')
-          .trimEnd()
-      : textOfSegments(first),
-    untilMs,
-  };
+  return { text: turns ? toLines(turns.slice(0, count)).trimEnd() : textOfSegments(first), untilMs };
 }

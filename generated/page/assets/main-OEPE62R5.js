@@ -1,1 +1,0 @@
-import"./chunk-RQFGERAH.js";

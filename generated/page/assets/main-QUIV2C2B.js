@@ -1,0 +1,1 @@
+import"./chunk-FWKUE4VB.js";
