@@ -1030,12 +1030,20 @@ export type components = {
         };
         /** @description A part of a message of the client. */
         RealtimeContentCreate: {
-            /** @description `input_text`, `output_text` or `text`, in messages of any role; `input_audio` and `output_audio` with a transcript. */
+            /**
+             * @description `input_text`, `output_text` or `text`, in messages of any role; `output_audio` with a transcript; `input_audio` with
+             *     a transcript or audio.
+             */
             type: string;
             /** @description The text, for text parts. */
             text?: string | null;
             /** @description The transcript, for audio parts. */
             transcript?: string | null;
+            /**
+             * @description Audio of the user in the input format of the session, in base64, ignored if there is a transcript. It must be the only
+             *     part of its message, which gets its transcript like a turn. Not supported in the input of a response.
+             */
+            audio?: string | null;
         };
         /**
          * @description The kind of a content part: input of the user and the system, or output of the model, as text or audio.

@@ -79,7 +79,7 @@ const maxEarlyMs = 800;
 /** A turn in progress. It ends with `commit` or `forget`. */
 export class OpenTurn {
   readonly recording: TurnRecording;
-  readonly #id = `item_${randomBytes(16).toString('base64url')}`;
+  readonly #id: string;
   readonly #context: TurnContext;
   #early: EarlyRun | undefined;
   /** Milliseconds of audio in discarded early transcriptions. */
@@ -87,7 +87,8 @@ export class OpenTurn {
   /** The part of `#discardedMs` that has been charged. */
   #chargedMs = 0;
 
-  constructor(recording: TurnRecording, context: TurnContext) {
+  constructor(recording: TurnRecording, context: TurnContext, id = `item_${randomBytes(16).toString('base64url')}`) {
+    this.#id = id;
     this.recording = recording;
     this.#context = context;
   }
@@ -131,9 +132,14 @@ export class OpenTurn {
   /** Commits the turn, which then ends with `completed` or `failed`. Without speech, the transcript is empty. */
   async commit(hints: Hints, hasSpeech: boolean): Promise<void> {
     this.report({ type: 'committed' });
+    await this.transcribe(hints, hasSpeech);
+  }
+
+  /** Ends the turn without an event `committed`. */
+  async transcribe(hints: Hints, hasSpeech: boolean): Promise<void> {
     try {
       await using file = await this.recording.finish();
-      const { text, language } = hasSpeech ? await this.#transcribe(file.recording, hints) : silence;
+      const { text, language } = hasSpeech ? await this.#textOf(file.recording, hints) : silence;
       const languages = language === null ? {} : { languages: [language] };
       const seconds = Math.round(this.recording.ms) / 1000;
       this.report({ type: 'completed', transcript: text, seconds, ...languages });
@@ -142,7 +148,7 @@ export class OpenTurn {
     }
   }
 
-  async #transcribe(recording: Recording, hints: Hints) {
+  async #textOf(recording: Recording, hints: Hints) {
     const { services } = this.#context;
     const early = this.#early?.run;
     if (early) services.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');

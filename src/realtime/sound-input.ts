@@ -33,11 +33,14 @@ export interface SoundInputOptions {
   readonly signal: AbortSignal;
 }
 
-export interface SoundHandlers {
+export interface FrameHandlers {
   /** Resolves with false for the first frame that does not fit into the turn. */
-  readonly onFrame: (frame: Frame) => Promise<boolean>;
+  readonly onFrame: (frame: Frame) => Promise<boolean> | boolean;
   /** Called after each second of audio, and after each call of `append` and `flush`. Never rejects. */
   readonly onPiece: () => Promise<void> | undefined;
+}
+
+export interface SoundHandlers extends FrameHandlers {
   /** Called if no audio has arrived for `stallMs()`. */
   readonly onStall: () => Promise<unknown>;
   /** Called after each call. If it returns undefined, the stall timer is disabled. */
@@ -116,6 +119,13 @@ export class SoundInput {
     await this.#handle(this.#cutter.flush());
   }
 
+  /** Cuts a sound that is not part of the audio, at the same rate. Call this only within `inOrder`. */
+  async cut(sound: Uint8Array, format: SoundFormat, handlers: FrameHandlers): Promise<void> {
+    const cutter = new FrameCutter(format);
+    await this.#handle(cutter.push(sound), handlers);
+    await this.#handle(cutter.flush(), handlers);
+  }
+
   /** Call this after the signal has aborted. Resolves when the last call has ended. */
   async end(): Promise<void> {
     await this.#last;
@@ -123,24 +133,24 @@ export class SoundInput {
     clearTimeout(this.#stalling);
   }
 
-  async #handle(frames: Iterable<Frame>): Promise<boolean> {
+  async #handle(frames: Iterable<Frame>, handlers: FrameHandlers = this.#handlers): Promise<boolean> {
     let fits = true;
     let ms = 0;
     for (const frame of frames) {
       if (this.#signal.aborted) break;
-      if (!(await this.#handlers.onFrame(frame))) fits = false;
+      if (!(await handlers.onFrame(frame))) fits = false;
       ms += frame.ms;
       if (ms < pieceMs) continue;
-      await this.#endPiece(ms);
+      await this.#endPiece(ms, handlers);
       await nextTurn();
       ms = 0;
     }
-    await this.#endPiece(ms);
+    await this.#endPiece(ms, handlers);
     return fits;
   }
 
-  async #endPiece(ms: number): Promise<void> {
-    await this.#handlers.onPiece();
+  async #endPiece(ms: number, { onPiece }: FrameHandlers): Promise<void> {
+    await onPiece();
     await this.#waitForRate(ms, this.#signal).catch(ignore);
   }
 }

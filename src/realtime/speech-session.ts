@@ -10,6 +10,7 @@ import { chooseTranscriptionModel, warmUp } from '../transcription/run.ts';
 import { OpenTurn, type Hints, type TurnContext, type TurnEvent, type TurnServices } from './open-turn.ts';
 import { SoundInput, type Frame, type SoundFormat } from './sound-input.ts';
 import {
+  minCommitMs,
   newTurnState,
   next,
   windowMs,
@@ -51,6 +52,11 @@ export interface SpeechSession {
   append(sound: Uint8Array, cause?: string | null): Promise<void>;
   /** Causes the event `nothing` if there is less than 100 ms of audio to commit. */
   commit(cause?: string | null): Promise<void>;
+  /**
+   * Transcribes audio that is not part of the turns. It has the events of a turn with this id, after `committed`. With
+   * less than 100 ms, the transcript is empty.
+   */
+  transcribe(id: string, sound: Uint8Array): Promise<void>;
   /** Resolves once no more events of the cleared audio can come. */
   clear(): Promise<void>;
   /** Ends all work. Resolves when every transcription has ended and the files have been removed. */
@@ -151,6 +157,21 @@ class LiveSpeechSession implements SpeechSession {
     });
   }
 
+  async transcribe(id: string, sound: Uint8Array): Promise<void> {
+    await this.#input.inOrder(async () => {
+      const { format, hints } = this.#options;
+      const recording = new TurnRecording(this.#directory);
+      let ms = 0;
+      const onFrame = (frame: Frame) => {
+        recording.push(frame);
+        ms += frame.ms;
+        return true;
+      };
+      await this.#input.cut(sound, format, { onFrame, onPiece: () => recording.flush() });
+      await this.#runTurn(new OpenTurn(recording, this.#context, id).transcribe(hints, ms >= minCommitMs));
+    });
+  }
+
   async clear(): Promise<void> {
     await this.#input.inOrder(async () => {
       await this.#input.flush();
@@ -213,9 +234,7 @@ class LiveSpeechSession implements SpeechSession {
       case 'commit':
         this.#turn = undefined;
         this.#warmedUp = undefined;
-        this.#track(turn.commit(hints, effect.hasSpeech));
-        while (this.#running.size >= maxRunning) await Promise.race(this.#running);
-        return;
+        return this.#runTurn(turn.commit(hints, effect.hasSpeech));
       case 'forget':
         this.#turn = undefined;
         return turn.forget();
@@ -248,6 +267,11 @@ class LiveSpeechSession implements SpeechSession {
     } catch {
       // The turn will report the error.
     }
+  }
+
+  async #runTurn(work: Promise<void>): Promise<void> {
+    this.#track(work);
+    while (this.#running.size >= maxRunning) await Promise.race(this.#running);
   }
 
   #track(work: Promise<void>): void {

@@ -86,7 +86,7 @@ export interface Transition {
 export const windowMs = 2_000;
 const maxTurnMs = 60_000;
 const maxUncommittedMs = 600_000;
-const minCommitMs = 100;
+export const minCommitMs = 100;
 const pauseMs = 200;
 /** In shorter turns, recognizers hallucinate words. */
 const minVoiceMs = 250;

@@ -296,6 +296,61 @@ describe('a turn is charged', () => {
   });
 });
 
+describe('sound beside the turns', () => {
+  it('is transcribed with the events and the charge of a turn, to the last sample', async () => {
+    const { charged, scope } = charging();
+    const { speech, events, ended, diskUse } = await openSpeech({}, { scope });
+    await speech.append(sound(rate, [quiet, 1_000], [voice, 400]));
+    await speech.transcribe('mine', sound(rate, [voice, 2_105]));
+    await ended(1);
+    expect(events.filter(({ turn }) => turn === 'mine')).toEqual([
+      { turn: 'mine', type: 'delta', text: '2105' },
+      { turn: 'mine', type: 'completed', transcript: '2105', seconds: 2.105, languages: ['en'] },
+    ]);
+    expect(charged).toEqual([{ audioMs: 2_105 }]);
+    await speech.append(sound(rate, [quiet, 700]));
+    await ended(2);
+    await expect.poll(diskUse).toBe(0);
+    expect(told(events).at(-1)).toBe('1 completed 1200');
+  });
+
+  it('of less than 100 ms has an empty transcript', async () => {
+    const { speech, events, ended } = await openSpeech();
+    await speech.transcribe('short', sound(rate, [voice, 80]));
+    await speech.transcribe('none', new Uint8Array(1));
+    await ended(2);
+    expect(told(events)).toEqual(['1 completed ', '2 completed ']);
+  });
+
+  it('fails where the key has no budget or the disk is full', async () => {
+    const problem = new ProblemError('quota-exceeded', 'Spent.');
+    const services = { allowTurn: () => Promise.reject(problem) };
+    const { speech, events, ended, diskUse } = await openSpeech({}, { services, diskBytes: 100_000 });
+    await speech.transcribe('spent', sound(rate, [voice, 1_000]));
+    await ended(1);
+    await speech.transcribe('large', sound(rate, [voice, 60_000]));
+    await ended(2);
+    expect(events).toMatchObject([
+      { turn: 'spent', type: 'failed', error: problem },
+      { turn: 'large', type: 'failed', error: { code: 'storage-full' } },
+    ]);
+    await expect.poll(diskUse).toBe(0);
+  });
+
+  it('waits while 16 transcriptions are running', async () => {
+    const { calls, engine } = byTest();
+    const { speech } = await openSpeech(engine);
+    const said = Array.from({ length: 17 }, (_, number) =>
+      speech.transcribe(String(number), sound(rate, [voice, 100])),
+    );
+    await expect.poll(() => calls.length).toBe(16);
+    calls[0]!.end();
+    await expect.poll(() => calls.length).toBe(17);
+    calls[1]!.end();
+    await Promise.all(said);
+  });
+});
+
 /** An engine on this machine, whose transcriptions the test ends. */
 function byTest() {
   const calls: {

@@ -80,6 +80,7 @@ export async function openSpeech(
     append: (sound: Uint8Array) => isTaken(opened.append(sound)),
     commit: () => isTaken(opened.commit()),
     configure: (changed: SpeechOptions) => opened.configure(changed),
+    transcribe: (id: string, bytes: Uint8Array) => opened.transcribe(id, bytes),
     clear: () => opened.clear(),
     end: () => opened.end(),
   };

@@ -6,6 +6,7 @@ import { conversationBreaches } from './conversation-laws.ts';
 export interface WireItem {
   readonly id: string;
   readonly status?: string;
+  readonly content?: readonly { readonly text?: string; readonly transcript?: string | null }[];
 }
 
 export interface WireResponse {
@@ -117,8 +118,11 @@ export function breachesOf(
       last = id ?? null;
       open = undefined;
     }
+    if (type === 'conversation.item.added' && isUntranscribed(event.item)) {
+      turns.set(event.item?.id ?? '', { isStopped: false, isCommitted: true, deltas: '', ends: 0 });
+    }
     if (!type.startsWith(transcription)) continue;
-    must(turn.isCommitted, 'nothing of a transcript comes before its commit', event);
+    must(turn.isCommitted, 'nothing of a transcript comes before its item', event);
     must(turn.ends === 0, 'a turn ends once, and nothing follows', event);
     if (type === `${transcription}delta`) turn.deltas += event.delta ?? '';
     else turn.ends += 1;
@@ -142,6 +146,9 @@ export function breachesOf(
   }
   return breaches;
 }
+
+const isUntranscribed = (item?: { readonly content?: readonly { readonly transcript?: string | null }[] }): boolean =>
+  item?.content?.some(({ transcript }) => transcript === null) === true;
 
 /** A turn may begin within the silence that has ended the one before: by its prefix, at most 2 s. */
 const maxOverlapMs = 2_000;

@@ -4,7 +4,8 @@ import { openaiContract } from '../../contract/document.ts';
 import { eventCheckOf } from '../../contract/event-check.ts';
 import { toViolations } from '../../contract/violations.ts';
 import type { Schemas } from '../operations.ts';
-import { refusal, type ErrorDetails } from './errors.ts';
+import { readSound } from './base64-sound.ts';
+import { refusal, Refused, type ErrorDetails } from './errors.ts';
 
 type Sound = Schemas['RealtimeClientEventInputAudioBufferAppend'];
 
@@ -39,7 +40,7 @@ export function readClientEvent(text: string | undefined, session: SessionType):
   }
   const eventId = typeof sent.event_id === 'string' && sent.event_id.length <= maxEventId ? sent.event_id : null;
   const isSound = sent.type === 'input_audio_buffer.append';
-  const read = isSound ? readSound(sent.audio) : (violationOf(sent, session) ?? { event: sent as ClientEvent });
+  const read = isSound ? readAppend(sent.audio) : (violationOf(sent, session) ?? { event: sent as ClientEvent });
   if ('event' in read) return { type: 'received', eventId, event: read.event };
   return { type: 'refused', eventId, error: read };
 }
@@ -65,18 +66,14 @@ function isTooComplex(text: string): boolean {
   return structure.deepest > depth || structure.tokens > tokens;
 }
 
-const notBase64 = refusal('invalid_value', 'audio must be base64', 'audio');
-
 /** A fast path, because nearly all events contain audio and the contract's validator would be slower. */
-function readSound(audio: unknown): { readonly event: ClientEvent } | ErrorDetails {
-  if (typeof audio !== 'string' || audio.includes('-') || audio.includes('_')) return notBase64;
-  const sound = Buffer.from(audio, 'base64');
-  // Node.js's decoder skips characters that are not base64. Re-encoding the bytes to check would take three times as
-  // long.
-  const digits = audio.length - (/={0,2}$/.exec(audio.slice(-2))?.[0].length ?? 0);
-  if (digits % 4 === 1 || sound.length !== Math.floor((digits * 3) / 4)) return notBase64;
-  if (sound.toString('latin1', 0, 4) !== 'RIFF') return { event: { type: 'input_audio_buffer.append', sound } };
-  return refusal('invalid_value', 'audio must be samples, without the header of a WAV file', 'audio');
+function readAppend(audio: unknown): { readonly event: ClientEvent } | ErrorDetails {
+  try {
+    return { event: { type: 'input_audio_buffer.append', sound: readSound(audio, 'audio') } };
+  } catch (error) {
+    if (error instanceof Refused) return error.details;
+    throw error;
+  }
 }
 
 function violationOf(event: Sent, session: SessionType): ErrorDetails | undefined {

@@ -15,8 +15,8 @@ export interface MessageItem extends ItemHead {
 
 export type Content =
   | { readonly type: 'input_text' | 'output_text'; readonly text: string }
-  /** `transcript` is null before and after a failed transcription. */
-  | { readonly type: 'input_audio'; readonly transcript: string | null; readonly isPending?: boolean }
+  /** `transcript` is null before and after a failed transcription. `pending`: whose transcription has not ended. */
+  | { readonly type: 'input_audio'; readonly transcript: string | null; readonly pending?: 'turn' | 'item' }
   | SpokenContent;
 
 /** `heard` is undefined if the answer was not interrupted. */
@@ -118,12 +118,16 @@ export function shorten(items: readonly Item[], share: number): string | undefin
 /** Returns the item of a committed turn. */
 export const turnItem = (id: string): MessageItem => ({
   ...{ id, type: 'message', role: 'user', status: 'completed' },
-  content: [{ type: 'input_audio', transcript: null, isPending: true }],
+  content: [{ type: 'input_audio', transcript: null, pending: 'turn' }],
 });
 
-/** Whether the item is a turn whose transcript is missing. */
-export const isPending = (item: Item | undefined): boolean =>
-  item?.type === 'message' && item.content.some((part) => part.type === 'input_audio' && part.isPending);
+/** Returns what the item is, if its transcript is missing: a turn, or an item of the client with audio. */
+export function pendingOf(item: Item | undefined): 'turn' | 'item' | undefined {
+  const [part] = item?.type === 'message' ? item.content : [];
+  return part?.type === 'input_audio' ? part.pending : undefined;
+}
+
+export const isPending = (item: Item | undefined): boolean => pendingOf(item) !== undefined;
 
 /** Returns the text of a part as the model sees it: of an interrupted answer, what was heard. */
 export function textOf(part: Content): string {

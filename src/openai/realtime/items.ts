@@ -2,6 +2,7 @@
 import type { Schemas } from '../operations.ts';
 import { textOf, type Content, type Item } from './conversation.ts';
 import { Refused } from './errors.ts';
+import { readSound } from './base64-sound.ts';
 
 type Given = Schemas['RealtimeItemCreate'];
 type Role = Schemas['RealtimeRole'];
@@ -54,6 +55,10 @@ export function readItem(given: Given, at: string, newId: string): Item {
   }
 }
 
+/** Returns the audio of an item that is pending. Throws `Refused`. */
+export const soundOf = ({ content }: Given, at: string): Uint8Array =>
+  readSound(content?.[0]?.audio, `${at}.content[0].audio`);
+
 /** LiveKit cannot parse empty arguments. */
 export const orEmptyObject = (json: string): string => (json.trim() === '' ? '{}' : json);
 
@@ -65,6 +70,8 @@ function readMessage(given: Given, at: string, head: Pick<Item, 'id' | 'status'>
   if (role == null) throw missing(`${at}.role`);
   if (content == null) throw missing(`${at}.content`);
   const parts = content.map((part, index) => readPart(part, role, `${at}.content[${String(index)}]`));
+  const hasSound = parts.some((part) => part.type === 'input_audio' && part.pending);
+  if (hasSound && parts.length > 1) throw unsupported(`${at}.content`, 'must have no other part besides audio');
   return { ...head, type: 'message', role, content: parts };
 }
 
@@ -72,7 +79,7 @@ function readMessage(given: Given, at: string, head: Pick<Item, 'id' | 'status'>
 const textTypes: ReadonlySet<string> = new Set(['input_text', 'output_text', 'text']);
 
 function readPart(part: Schemas['RealtimeContentCreate'], role: Role, at: string): Content {
-  const { type, text, transcript } = part;
+  const { type, text, transcript, audio } = part;
   if (textTypes.has(type)) {
     if (text == null) throw missing(`${at}.text`);
     return { type: role === 'assistant' ? 'output_text' : 'input_text', text };
@@ -83,8 +90,8 @@ function readPart(part: Schemas['RealtimeContentCreate'], role: Role, at: string
   }
   if (type === 'input_audio' && role === 'user') {
     if (transcript != null) return { type, transcript };
-    const rule = 'is missing: audio in an item is not supported; send it with input_audio_buffer.append';
-    throw unsupported(`${at}.transcript`, rule);
+    if (audio == null) throw missing(`${at}.audio`);
+    return { type, transcript: null, pending: 'item' };
   }
   const hint = type === 'input_image' ? 'images are not supported' : `it is not supported for the role ${role}`;
   throw unsupported(`${at}.type`, `is "${type}"; ${hint}`);

@@ -11,7 +11,15 @@ import {
   type AnswerSettings,
 } from './answer-settings.ts';
 import { instructionsOf, type ConversationConfig } from './conversation-config.ts';
-import { emptyConversation, findItem, itemsFrom, wouldOverflow, type Conversation, type Item } from './conversation.ts';
+import {
+  emptyConversation,
+  findItem,
+  isPending,
+  itemsFrom,
+  wouldOverflow,
+  type Conversation,
+  type Item,
+} from './conversation.ts';
 import { Refused } from './errors.ts';
 import { readItem } from './items.ts';
 import { toMessages } from './messages.ts';
@@ -64,7 +72,15 @@ export const tooLong = (field: string): Refused =>
   );
 
 function readInput(item: Schemas['RealtimeItemCreate'], conversation: Conversation, at: string): Item {
-  if (item.type !== 'item_reference') return readItem(item, at, at);
+  if (item.type !== 'item_reference') {
+    const read = readItem(item, at, at);
+    if (!isPending(read)) return read;
+    throw new Refused(
+      'unsupported_value',
+      `${at}.content has audio: create the item, and refer to it`,
+      `${at}.content`,
+    );
+  }
   const found = findItem(conversation, item.id ?? '');
   if (found) return found;
   throw new Refused('invalid_value', `${at}.id is not the id of an item`, `${at}.id`);
@@ -102,7 +118,8 @@ export function toRun(
   { conversation, start, language }: Answered,
 ): Run {
   const { models } = config;
-  const items = input ?? itemsFrom(conversation, start);
+  const transcribed = (item: Item) => (isPending(item) ? findItem(conversation, item.id) : undefined) ?? item;
+  const items = input?.map(transcribed) ?? itemsFrom(conversation, start);
   if (wouldOverflow(emptyConversation, items)) throw tooLong('response');
   const { messages, hasCalls } = toMessages(items, { ofSession: instructionsOf(config), ofResponse: instructions });
   if (hasCalls) requireSupport(models.chat, 'tools', '/session/tools');

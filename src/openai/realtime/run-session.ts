@@ -135,6 +135,8 @@ export class Session {
         return this.#speech?.append(effect.sound, effect.eventId);
       case 'commit':
         return this.#speech?.commit(effect.eventId);
+      case 'transcribe':
+        return this.#speech?.transcribe(effect.item, effect.sound);
       case 'clear':
         return this.#speech?.clear();
       case 'close':

@@ -159,7 +159,7 @@ function take(state: SessionState, event: ClientEvent, eventId: string | null, n
       return { state, effects: [{ type: 'clear' }, cleared] };
     }
     case 'conversation.item.create':
-      return converse(state, now, (talk) => talk.create(event));
+      return awaitTranscript(converse(state, now, (talk) => talk.create(event)));
     case 'conversation.item.retrieve':
       return converse(state, now, (talk) => talk.retrieve(event));
     case 'conversation.item.delete':
@@ -183,11 +183,25 @@ function requireInput({ config }: SessionState): void {
 
 /** Applies a step of the conversation. The one of a transcription session is always empty. */
 function converse(state: SessionState, now: number, step: (talk: Talk) => void): Transition {
-  const { config, identity, openTurn } = state;
-  const talk = new Talk(state.talk, { config, session: identity.id.replace('sess_', ''), openTurn, now });
+  const { config, identity, openTurn, transcribing } = state;
+  const session = identity.id.replace('sess_', '');
+  const talk = new Talk(state.talk, { config, session, openTurn, transcribing, now });
   step(talk);
   return { state: { ...state, talk: talk.state }, effects: talk.effects };
 }
+
+/** After a step that may have added an item with audio. */
+function awaitTranscript({ state, effects }: Transition): Transition {
+  const transcribing = new Map(state.transcribing);
+  for (const effect of effects) {
+    if (effect.type !== 'transcribe') continue;
+    requireInput(state);
+    transcribing.set(effect.item, isTranscriptSent(state));
+  }
+  return { state: { ...state, transcribing }, effects };
+}
+
+const isTranscriptSent = ({ config }: SessionState): boolean => config.type !== 'realtime' || config.isTranscriptSent;
 
 function followTurn(before: SessionState, event: TurnEvent, now: number): Transition {
   if (event.type === 'nothing' && before.isConcluding) return { state: before, effects: [{ type: 'clear' }] };
@@ -202,7 +216,6 @@ function followTurn(before: SessionState, event: TurnEvent, now: number): Transi
 }
 
 function afterTurn(state: SessionState, event: TurnEvent): SessionState {
-  const { config } = state;
   const transcribing = new Map(state.transcribing);
   switch (event.type) {
     case 'started':
@@ -211,7 +224,7 @@ function afterTurn(state: SessionState, event: TurnEvent): SessionState {
     case 'forgotten':
       return { ...state, openTurn: undefined };
     case 'committed':
-      transcribing.set(event.turn, config.type !== 'realtime' || config.isTranscriptSent);
+      transcribing.set(event.turn, isTranscriptSent(state));
       return { ...state, transcribing, lastTurn: event.turn, openTurn: undefined };
     case 'completed':
     case 'failed':

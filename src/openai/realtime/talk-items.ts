@@ -5,6 +5,7 @@ import type { Schemas } from '../operations.ts';
 import {
   findItem,
   insert,
+  isPending,
   previousOf,
   remove,
   replace,
@@ -16,7 +17,7 @@ import {
   type MessageItem,
 } from './conversation.ts';
 import { Refused } from './errors.ts';
-import { readItem, toWire } from './items.ts';
+import { readItem, soundOf, toWire } from './items.ts';
 import { tooLong } from './response-plan.ts';
 import type { ServerEvent } from './server-events.ts';
 import type { TalkContext, TalkEffect, TalkState } from './talk-state.ts';
@@ -38,7 +39,9 @@ export class TalkItems {
   create({ item: given, previous_item_id: sent }: EventOf<'conversation.item.create'>): void {
     const item = readItem(given, 'item', this.newId('item'));
     const { conversation } = this.state;
-    const isTaken = item.id === this.context.openTurn || this.#isOpen(item.id);
+    const { openTurn, transcribing } = this.context;
+    const isTranscribed = isPending(item) && transcribing.has(item.id); // its transcript would be that of the other one
+    const isTaken = item.id === openTurn || isTranscribed || this.#isOpen(item.id);
     if (isTaken || findItem(conversation, item.id) !== undefined) {
       throw new Refused('invalid_value', 'item.id is the id of another item', 'item.id');
     }
@@ -48,8 +51,10 @@ export class TalkItems {
       const field = 'previous_item_id';
       throw new Refused('invalid_value', `${field} is not the id of an item`, field);
     }
+    const sound = isPending(item) && soundOf(given, 'item');
     this.add(item, previous);
     this.send({ type: 'conversation.item.done', previous_item_id: this.#previous(item.id), item: toWire(item) });
+    if (sound) this.effects.push({ type: 'transcribe', item: item.id, sound });
   }
 
   /** Adds an item, and announces it. */

@@ -42,7 +42,9 @@ export type TalkEffect =
   | { readonly type: 'send'; readonly event: ServerEvent }
   /** Is followed by parts, and then by `answered` or `broken`. */
   | { readonly type: 'run'; readonly response: string; readonly run: Run }
-  | { readonly type: 'stop'; readonly response: string };
+  | { readonly type: 'stop'; readonly response: string }
+  /** Is followed by the events of a turn with the id of the item, from its transcription on. */
+  | { readonly type: 'transcribe'; readonly item: string; readonly sound: Uint8Array };
 
 export interface TalkContext {
   readonly config: SessionConfig;
@@ -50,6 +52,8 @@ export interface TalkContext {
   readonly session: string;
   /** The turn that has begun. Its item is added when it ends. */
   readonly openTurn: string | undefined;
+  /** The items that are being transcribed; the client may have deleted them. */
+  readonly transcribing: ReadonlyMap<string, boolean>;
   /** In milliseconds. */
   readonly now: number;
 }

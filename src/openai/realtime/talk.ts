@@ -8,6 +8,7 @@ import {
   insert,
   isPending,
   itemsFrom,
+  pendingOf,
   replace,
   sentMs,
   shorten,
@@ -74,11 +75,11 @@ export class Talk extends TalkItems {
     const { conversation } = this.state;
     const item = findItem(conversation, id);
     const content = [{ type: 'input_audio', transcript }] as const;
-    const isKept = item?.type === 'message' && isPending(item);
-    if (isKept) this.set({ conversation: replace(conversation, { ...item, content }) });
+    const pending = pendingOf(item);
+    if (pending && item?.type === 'message') this.set({ conversation: replace(conversation, { ...item, content }) });
     if (language !== undefined) this.set({ language });
     const config = this.#config;
-    const isAnswered = isKept && transcript !== null && transcript.trim() !== '';
+    const isAnswered = pending === 'turn' && transcript !== null && transcript.trim() !== '';
     if (isAnswered && config.input?.detection && config.createsResponse) this.set({ isOwed: true });
     this.settle();
   }
@@ -153,9 +154,13 @@ export class Talk extends TalkItems {
 
   /** Begins what has waited for the end of a turn, a transcript or a response. */
   settle(): void {
-    const { active, conversation, isOwed } = this.state;
-    if (active?.waitsFor && !active.waitsFor.some((id) => isPending(findItem(conversation, id)))) this.#run(active);
-    else if (isOwed && !active && this.context.openTurn === undefined && !conversation.items.some(isPending)) {
+    const { active, beside, conversation, isOwed } = this.state;
+    const isMissing = (id: string) => isPending(findItem(conversation, id));
+    const ready = [active, ...beside].find((open) => open?.waitsFor && !open.waitsFor.some(isMissing));
+    if (ready) {
+      this.#run(ready);
+      this.settle();
+    } else if (isOwed && !active && this.context.openTurn === undefined && !conversation.items.some(isPending)) {
       this.#begin(planAnswer(this.#config), true);
     }
   }
@@ -166,7 +171,7 @@ export class Talk extends TalkItems {
     const ids = { response: this.newId('resp'), conversation: `conv_${session}` };
     const { response, effects } = beginResponse(factsOf(plan, config, ids));
     const { items } = this.state.conversation;
-    const waitsFor = plan.input || !plan.isInConversation ? [] : items.filter(isPending).map(({ id }) => id);
+    const waitsFor = (plan.input ?? items).filter(isPending).map(({ id }) => id);
     const open = { response, plan, waitsFor, isAutomatic, cuts: 0 };
     this.set(plan.isInConversation ? { active: open, isOwed: false } : { beside: [...this.state.beside, open] });
     this.#perform(effects, plan);

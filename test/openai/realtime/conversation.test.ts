@@ -274,7 +274,29 @@ describe('items', () => {
       'unsupported_value',
       'item.content[0].type',
     ],
-    ['audio', { content: [{ type: 'input_audio', audio: 'AAAA' }] }, 'unsupported_value', 'item.content[0].transcript'],
+    [
+      'audio without audio',
+      { content: [{ type: 'input_audio' }] },
+      'missing_required_parameter',
+      'item.content[0].audio',
+    ],
+    [
+      'audio that is not base64',
+      { content: [{ type: 'input_audio', audio: '*' }] },
+      'invalid_value',
+      'item.content[0].audio',
+    ],
+    [
+      'audio beside text',
+      {
+        content: [
+          { type: 'input_text', text: 'a' },
+          { type: 'input_audio', audio: 'AAAA' },
+        ],
+      },
+      'unsupported_value',
+      'item.content',
+    ],
     ['another type', { type: 'mcp_call' }, 'unsupported_value', 'item.type'],
     ['no role', { role: undefined }, 'missing_required_parameter', 'item.role'],
     ['an id that is taken', { id: 'taken' }, 'invalid_value', 'item.id'],
@@ -311,6 +333,26 @@ it('a committed turn is an item, and its transcript is answered', async () => {
   expect(content[0]!.transcript).not.toBe('');
   expect(textOf(response)).toBe(`You said: ${content[0]!.transcript}`);
   expect(session.events.some(({ type }) => type.includes('input_audio_transcription'))).toBe(false);
+});
+
+it('a message with audio gets its transcript, which a response waits for', async () => {
+  const session = await openText(
+    service,
+    undefined,
+    sessionUpdate({ output_modalities: ['text'], audio: { input: { transcription: {} } } }),
+  );
+  const audio = sound(24_000, [voice, 1_500]).toString('base64');
+  session.say(userItem('', { item: { id: 'mine', type: 'message', role: 'user', content: [{ type: 'input_audio', audio }] } })); // prettier-ignore
+  session.say(create());
+  const response = await answered(session);
+  const [completed] = await session.until('conversation.item.input_audio_transcription.completed');
+  expect(completed).toMatchObject({ item_id: 'mine', usage: { seconds: 1.5 } });
+  expect(textOf(response)).toBe(`You said: ${completed!.transcript}`);
+  expect(session.events.filter(({ item }) => item?.id === 'mine')).toMatchObject([
+    { type: 'conversation.item.added', item: { content: [{ type: 'input_audio', transcript: null }] } },
+    { type: 'conversation.item.done' },
+  ]);
+  expect(errorsOf(session)).toEqual([]);
 });
 
 describe('a spoken answer', () => {
@@ -493,8 +535,10 @@ describe('a key', () => {
       audio: { input: { transcription: null, turn_detection: null } },
     });
     session.say({ type: 'input_audio_buffer.append', audio: 'AAAA' });
+    session.say(userItem('', { item: { ...userItem('').item, content: [{ type: 'input_audio', audio: 'AAAA' }] } }));
     session.say(sessionUpdate({ output_modalities: ['audio'] }));
-    expect(await session.until('error', 2)).toMatchObject([
+    expect(await session.until('error', 3)).toMatchObject([
+      { error: { code: 'unsupported_value' } },
       { error: { code: 'unsupported_value' } },
       { error: { code: 'unsupported_value', param: 'session.output_modalities' } },
     ]);

@@ -103,6 +103,11 @@ export class ScriptedSpeech implements SpeechSession {
     return Promise.resolve();
   }
 
+  transcribe(id: string, sound: Uint8Array): Promise<void> {
+    this.calls.push(['transcribe', [id, Buffer.from(sound).toString()]]);
+    return Promise.resolve();
+  }
+
   clear(): Promise<void> {
     this.calls.push(['clear']);
     return Promise.resolve();

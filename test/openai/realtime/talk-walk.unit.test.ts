@@ -39,6 +39,7 @@ class Walk {
     this.state = state;
     for (const effect of effects) {
       if (effect.type === 'send') this.events.push({ event_id: `event_${this.events.length}`, ...effect.event });
+      if (effect.type === 'transcribe') this.#pending.push(effect.item);
       if (effect.type === 'run') {
         expect(effect.run.call.messages.length).toBeGreaterThan(0);
         const isSpoken = effect.run.settings.modality === 'audio';
@@ -142,10 +143,13 @@ const message = (text: string, more: object = {}) => ({
   item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }], ...more },
 });
 
+const recorded = (more: object) => message('', { content: [{ type: 'input_audio', audio: 'AAAA' }], ...more });
+
 const actions: readonly ((walk: Walk, number: number) => void)[] = [
   (walk) => walk.say(message('Hi.')),
   (walk, number) => walk.say({ ...message('Hi.'), previous_item_id: number % 2 ? 'root' : walk.itemAt(number) }),
   (walk, number) => walk.say(message('Hi.', { id: walk.itemAt(number) })),
+  (walk, number) => walk.say(recorded({ ...(number % 2 && { id: walk.itemAt(number) }) })),
   (walk, number) => walk.say({ type: 'conversation.item.delete', item_id: walk.itemAt(number) }),
   (walk, number) => walk.say({ type: 'conversation.item.retrieve', item_id: walk.itemAt(number) }),
   (walk, number) =>

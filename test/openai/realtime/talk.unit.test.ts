@@ -58,6 +58,7 @@ function open(detection: object = {}, instructions = '') {
     },
     commit: (id: string) => turn(id, { type: 'committed' }),
     transcribe: (id: string, transcript: string) => turn(id, { type: 'completed', transcript, seconds: 1 }),
+    fail: (id: string) => turn(id, { type: 'failed', error: new EngineError('engine-failed', 'Broken.') }),
     /** A piece of the latest run, whose sound is sent at once. */
     speak(text: string, ms: number, isWhole = true) {
       const { response } = runs.at(-1)!;
@@ -173,6 +174,68 @@ describe('an interruption', () => {
     expect(session.seen()).toEqual(['user: One.', 'assistant: First. ', 'user: Two.']);
     session.finish();
     session.checked();
+  });
+});
+
+describe('a message with audio', () => {
+  const recorded = (id: string) => ({
+    type: 'conversation.item.create',
+    item: { id, type: 'message', role: 'user', content: [{ type: 'input_audio', audio: 'AAAA' }] },
+  });
+
+  it('is not answered by itself, and a response waits for its transcript', () => {
+    const session = open();
+    session.say(recorded('a'));
+    session.transcribe('a', 'I am Ann.');
+    session.say(recorded('b'));
+    session.say({ type: 'response.create' });
+    expect(session.runs).toEqual([]);
+    session.transcribe('b', 'Who am I?');
+    expect(session.seen()).toEqual(['user: I am Ann.', 'user: Who am I?']);
+    session.finish();
+    session.checked();
+  });
+
+  it('whose transcription fails is left out', () => {
+    const session = open();
+    session.say(recorded('a'));
+    session.say({ type: 'response.create', response: { instructions: 'Greet.' } });
+    session.fail('a');
+    expect(session.seen()).toEqual(['user: Greet.']);
+    session.finish();
+    session.checked();
+  });
+
+  it('is waited for by responses beside the conversation that refer to it', () => {
+    const session = open();
+    session.say(recorded('a'));
+    const response = { conversation: 'none', input: [{ type: 'item_reference', id: 'a' }] };
+    session.say({ type: 'response.create', response });
+    expect(session.runs).toEqual([]);
+    session.transcribe('a', 'Hello.');
+    expect(session.seen()).toEqual(['user: Hello.']);
+    session.finish();
+    session.checked();
+  });
+
+  it('in the input of a response is refused', () => {
+    const session = open();
+    const { item } = recorded('a');
+    expect(session.say({ type: 'response.create', response: { input: [item] } })).toMatchObject([
+      { error: { code: 'unsupported_value', param: 'response.input[0].content' } },
+    ]);
+  });
+
+  it('that is deleted does not give its transcript to another one with its id', () => {
+    const session = open();
+    session.say(recorded('a'));
+    session.say({ type: 'conversation.item.delete', item_id: 'a' });
+    expect(session.say(recorded('a'))).toMatchObject([{ error: { param: 'item.id' } }]);
+    session.transcribe('a', 'Old.');
+    expect(typesOf(session.say(recorded('a')))).toEqual(['conversation.item.added', 'conversation.item.done']);
+    session.transcribe('a', 'New.');
+    session.say({ type: 'response.create' });
+    expect(session.seen()).toEqual(['user: New.']);
   });
 });
 
