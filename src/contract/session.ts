@@ -53,6 +53,10 @@ export interface SessionPlace {
   report(state: SessionState): void;
   /** Call this when a turn has been transcribed or has failed. Counts the turn for the log line and the metrics. */
   turnEnded(audioMs: number): void;
+  /** Call this when a response has ended. `spokenMs`: the length of its audio. Counts it for the log line. */
+  responseEnded(spokenMs: number): void;
+  /** Call this when the user speaks while an answer is playing. Counts this for the log line and the metrics. */
+  answerInterrupted(): void;
 }
 
 export interface SessionState {
@@ -70,5 +74,5 @@ export interface SessionState {
 /** Runs a session. The socket is closed when the promise resolves. */
 export type RunSession = (socket: TextSocket, place: SessionPlace) => Promise<void>;
 
-/** Runs before the upgrade, in the scope of the request. May throw the same errors as a handler. */
-export type Connect<Services> = (connecting: Connecting, services: Services) => RunSession;
+/** Runs before the upgrade, in the scope of the request. May reject with the same errors as a handler. */
+export type Connect<Services> = (connecting: Connecting, services: Services) => RunSession | Promise<RunSession>;

@@ -83,6 +83,12 @@ export interface RequestRecord {
   problem?: ProblemCode;
   /** Number of turns of a session that have ended. */
   turns?: number;
+  /** Number of responses of a session that have ended. */
+  responses?: number;
+  /** Milliseconds of audio that a session has sent. */
+  spokenMs?: number;
+  /** How often the user has spoken while an answer of a session was playing. */
+  interruptions?: number;
   /** The code with which the WebSocket was closed. */
   close?: number;
 }

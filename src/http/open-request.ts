@@ -182,14 +182,15 @@ interface RequestEnd {
 /** Writes one line per request. Unknown fields are omitted, and an address is never logged as the key. */
 function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
   const { id, log, scope, record } = request;
-  const { operation, key, turns, close } = record;
+  const { operation, key, turns, responses, spokenMs, interruptions, close } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
   const isMinor = isProbe(record.path) || record.isMinor === true; // such requests would otherwise dominate the log
   const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };
   const used = { model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens };
-  log[level]({ ...facts, ...used, turns, close }, 'request');
+  const said = { turns, responses, spoken_ms: rounded(spokenMs), interruptions };
+  log[level]({ ...facts, ...used, ...said, close }, 'request');
 }
 
 function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {

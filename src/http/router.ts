@@ -107,7 +107,7 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     const parameters = readParameters(admitted, api);
     const read: Read = { ...admitted, parameters, body: await readBody(admitted, options) };
     const valid = await validate(read, api);
-    const answer = await (owner ? connect(admitted, valid, owner) : handle(valid, authenticated));
+    const answer = await (owner ? connect(authenticated, valid, owner) : handle(valid, authenticated));
     return await awaitFirstBytes(withLimits(answer, admitted), request);
   }
 
@@ -122,10 +122,14 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
   }
 
   /** Takes a place as the last step, because it may be taken from another session. */
-  function connect({ definition, request }: Admitted, { id, query, log }: Valid, owner: SessionAccess): AnyAnswer {
+  async function connect(
+    { definition, request }: Authenticated,
+    { id, query, log }: Valid,
+    owner: SessionAccess,
+  ): Promise<AnyAnswer> {
     const { credential, session } = owner;
     const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers };
-    const run = definition.connect?.(connecting, services);
+    const run = await definition.connect?.(connecting, services);
     const { place, state, taken } = sessions.open(request, owner);
     const isAllowed = () => {
       if (!credential) return true;
@@ -220,7 +224,8 @@ async function admit(authenticated: Authenticated, { limits, services }: StepOpt
   const { request, definition, scope } = authenticated;
   requireOperation(...definition.permissions);
   await definition.beforeBody?.(services);
-  const allowance = scope.key && (await limits?.allow(scope.key, definition.budget, request));
+  const budget = definition.connect ? undefined : definition.budget; // the type of the session decides if it needs one
+  const allowance = scope.key && (await limits?.allow(scope.key, budget, request));
   return { ...authenticated, allowance };
 }
 

@@ -149,6 +149,14 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
           if (usage) usage.audioMs = (usage.audioMs ?? 0) + audioMs;
           metrics?.turnEnded();
         },
+        responseEnded(spokenMs) {
+          record.responses = (record.responses ?? 0) + 1;
+          record.spokenMs = (record.spokenMs ?? 0) + spokenMs;
+        },
+        answerInterrupted() {
+          record.interruptions = (record.interruptions ?? 0) + 1;
+          metrics?.answerInterrupted();
+        },
       };
       return { place, state: () => session.state, taken: session.taken.signal };
     },

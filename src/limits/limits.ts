@@ -49,6 +49,7 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
       await budgets.refresh?.(name);
       const spent = budgetPolicy(limits, budget, name).find(({ remaining }) => remaining === 0);
       if (!spent) return;
+      onRefused?.(name, spent.name);
       const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
       throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
     },

@@ -31,9 +31,13 @@ export const requireUpgrade: Handler<'connectRealtime', Services> = () => {
   return Promise.reject(new ProblemError('upgrade-required', detail, { headers: { Upgrade: 'websocket' } }));
 };
 
-/** Throws `invalid-request` for another kind of connection, and the errors of the model if it cannot be used now. */
-export const connectRealtime: Connect<Services> = (connecting, services) => {
+/**
+ * Rejects with `invalid-request` for another kind of connection, the errors of the model if it cannot be used now, and
+ * `quota-exceeded` for a transcription session if the API key has used up its audio budget.
+ */
+export const connectRealtime: Connect<Services> = async (connecting, services) => {
   const config = configOf(connecting, services);
+  if (config.type === 'transcription') await services.requireAudioBudget();
   return (socket, place) => {
     const opening = beginSession(newIdentity(), config);
     return new Session(socket, opening, { ...connecting, place, services, openSpeechSession, lifeMs }).run();

@@ -166,7 +166,7 @@ export class Session {
   #followTurn(event: TurnEvent): void {
     const now = performance.now();
     this.#wait.follow(event, now);
-    if (event.type === 'started' && this.#isInterruptible(now)) this.#options.services.metrics?.answerInterrupted();
+    if (event.type === 'started' && this.#isInterruptible(now)) this.#options.place.answerInterrupted();
     if (event.type === 'failed') this.#log(event.error, 'a turn could not be transcribed');
     if (event.type === 'completed' || event.type === 'failed') {
       this.#options.place.turnEnded(event.type === 'completed' ? event.seconds * 1000 : 0);
@@ -181,19 +181,24 @@ export class Session {
 
   /** Runs a response in the background. */
   #run({ response, run }: Extract<Effect, { type: 'run' }>): undefined {
-    const { id, log, services } = this.#options;
+    const { id, log, place, services } = this.#options;
+    let spokenMs = 0;
     const life = linkedSignal(this.#socket.signal);
     this.#runs.set(response, life);
     this.#wait.begin(response);
     const emit = async (event: ResponseEvent) => {
       if (event.type === 'broken') this.#log(event.error, 'a response failed');
       await this.#apply({ ...event, response });
-      if (event.type === 'part' && event.part.type === 'sound') this.#measureWait(response);
+      if (event.type === 'part' && event.part.type === 'sound') {
+        spokenMs += event.part.ms;
+        this.#measureWait(response);
+      }
       await this.#socket.drained(maxUnsentSound);
     };
     const work = runResponse({ id, run, log, services, inScope: this.#inScope, signal: life.signal }, emit);
     this.#work.add(work);
     void work.finally(() => {
+      place.responseEnded(spokenMs);
       life[Symbol.dispose]();
       if (this.#runs.get(response) === life) this.#runs.delete(response); // else it runs again
       this.#work.delete(work);

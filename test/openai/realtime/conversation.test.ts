@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysFile, tokenOf, type TestEntry } from '../../keys/support/keys.ts';
 import { quiet, sound, voice } from '../../realtime/support.ts';
 import { createApi } from '../../support/http.ts';
-import { commitEvent, openLiveSession, type LiveSession } from '../../support/realtime-client.ts';
+import { commitEvent, openLiveSession, transcription, type LiveSession } from '../../support/realtime-client.ts';
 import type { WireEvent } from '../../support/realtime-laws.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
@@ -398,6 +398,12 @@ describe('a spoken answer', () => {
     session.sound(sound(24_000, [quiet, 700]));
     await answered(session, 2);
     expect(errorsOf(session)).toEqual([]);
+    session.leave();
+    const lines = () => service.log.filter(({ interruptions }) => interruptions !== undefined);
+    await expect.poll(lines).toHaveLength(1);
+    const spoken_ms = Math.round(bytesOf(session).reduce((sum, bytes) => sum + bytes, 0) / 48);
+    expect(lines()[0]).toMatchObject({ turns: 2, responses: 2, interruptions: 1, spoken_ms });
+    expect(JSON.stringify(service.log)).not.toContain('You said');
   });
 });
 
@@ -501,14 +507,18 @@ describe('a key', () => {
       files: { 'keys.yaml': keysFile(...keys) },
     });
 
-  it('that may not chat gets no conversation', async () => {
-    await using limited = await start({ name: 'deaf', operations: ['createTranscription'] });
+  async function refusalOf({ url }: TestService, query: string, key: string) {
     const headers = {
       ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
-      ...{ 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', authorization: `Bearer ${tokenOf('deaf')}` },
+      ...{ 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', authorization: `Bearer ${tokenOf(key)}` },
     };
-    const { status, error } = await createApi(limited.url).get('/v1/realtime?model=gpt-realtime', headers);
-    expect([status, error.code]).toEqual([403, 'operation_not_allowed']);
+    const { status, error } = await createApi(url).get(`/v1/realtime${query}`, headers);
+    return [status, error.code];
+  }
+
+  it('that may not chat gets no conversation', async () => {
+    await using limited = await start({ name: 'deaf', operations: ['createTranscription'] });
+    expect(await refusalOf(limited, '?model=gpt-realtime', 'deaf')).toEqual([403, 'operation_not_allowed']);
   });
 
   it('that may no longer chat loses its conversation, and keeps its transcription', async () => {
@@ -543,6 +553,20 @@ describe('a key', () => {
       { error: { code: 'unsupported_value', param: 'session.output_modalities' } },
     ]);
     expect(textOf(await ask(session, 'Hi'))).toBe('You said: Hi');
+  });
+
+  it('that has used up its audio budget still gets a conversation in text', async () => {
+    await using limited = await start({ name: 'app', limits: { audioMinutesPerDay: 0.01 } });
+    const session = await openText(limited, tokenOf('app'));
+    for (const end of ['completed', 'failed']) {
+      session.say(sessionUpdate({ audio: { input: { transcription: {} } } }));
+      session.sound(sound(24_000, [voice, 1_000]));
+      session.say(commitEvent);
+      await session.until(`${transcription}${end}`);
+    }
+    const second = await openText(limited, tokenOf('app'));
+    expect(textOf(await ask(second, 'Hi'))).toBe('You said: Hi');
+    expect(await refusalOf(limited, '?intent=transcription', 'app')).toEqual([429, 'insufficient_quota']);
   });
 
   it.each([

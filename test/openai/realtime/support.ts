@@ -173,6 +173,7 @@ export function servicesWith(
     compatAliases: new Map([['mine', 'full']]),
     transcribeEnabled: true,
     allowTurn: () => Promise.resolve(),
+    requireAudioBudget: () => Promise.resolve(),
   };
   return services as unknown as Services;
 }
@@ -211,6 +212,8 @@ export function openSession(options: Partial<SessionOptions> = {}, config?: Sess
   const idle: boolean[] = [];
   const logged: (readonly [string, string])[] = [];
   const turns: number[] = [];
+  const spoken: number[] = [];
+  const interruptions: number[] = [];
   const services = servicesWith();
   const write = (level: string) => (_facts: object, message: string) => void logged.push([level, message]);
   const log = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, write(level)]));
@@ -224,6 +227,8 @@ export function openSession(options: Partial<SessionOptions> = {}, config?: Sess
       concluding: concluding.signal,
       report: ({ isIdle }) => void idle.push(isIdle),
       turnEnded: (ms) => void turns.push(ms),
+      responseEnded: (ms) => void spoken.push(ms),
+      answerInterrupted: () => void interruptions.push(turns.length),
     },
     log: log as unknown as Logger,
     checkAnswers: true,
