@@ -18,6 +18,8 @@ export interface TurnFile extends AsyncDisposable {
 }
 
 const headerBytes = wavHeader(0).length;
+/** One second. A write takes a thread of the pool, whatever its size. */
+const pieceBytes = 2 * sampleRate;
 
 export class TurnRecording {
   readonly #path: string;
@@ -25,9 +27,12 @@ export class TurnRecording {
   readonly #converter = new RateConverter(sampleRate);
   #file: FileHandle | undefined;
   #waiting: Sound[] = [];
+  /** Samples that are not in the file yet. */
+  #unwritten: Uint8Array[] = [];
   #taken = 0;
-  /** Number of bytes of samples in the file. */
+  /** Number of bytes of samples, and of those in the file. */
   #bytes = 0;
+  #written = 0;
   /** The first failure, such as a full disk. After it, the recording accepts no more audio. */
   #failure: Error | undefined;
 
@@ -40,20 +45,21 @@ export class TurnRecording {
     return this.#bytes / 2 / samplesPerMs;
   }
 
-  /** Adds audio, which the next `flush` writes. The sample rate may change. */
+  /** Adds audio, which the next `flush` takes. The sample rate may change. */
   push(sound: Sound): void {
     if (!this.#failure) this.#waiting.push(sound);
   }
 
-  /** Never rejects. */
+  /** Writes the audio, once there is a second of it; the first time at once. Never rejects. */
   async flush(): Promise<void> {
-    const waiting = this.#waiting.splice(0);
-    await this.#write(waiting.flatMap(({ samples, rate }) => this.#converter.push(toFloats(samples), rate)));
+    this.#convert();
+    if (!this.#file || this.#bytes - this.#written >= pieceBytes) await this.#write();
   }
 
   /** Copies the audio so far. */
   async copy(): Promise<TurnFile> {
-    await this.flush();
+    this.#convert();
+    await this.#write();
     const copy = new TurnRecording(this.#directory);
     const samples = viewSamples16((await readFile(this.#path)).subarray(headerBytes));
     copy.push({ samples, rate: sampleRate });
@@ -62,8 +68,9 @@ export class TurnRecording {
 
   /** Ends the recording. If it has failed, removes it and rejects. */
   async finish(): Promise<TurnFile> {
-    await this.flush();
-    await this.#write(this.#converter.flush());
+    this.#convert();
+    this.#keep(this.#converter.flush());
+    await this.#write();
     try {
       if (this.#failure) throw this.#failure;
       await this.#file?.write(wavHeader(this.#bytes), 0, headerBytes, 0);
@@ -84,22 +91,36 @@ export class TurnRecording {
   async discard(): Promise<void> {
     this.#failure ??= new Error('the recording has been removed');
     this.#waiting = [];
+    this.#unwritten = [];
     await this.#file?.close().catch(ignore);
     await rm(this.#path, { force: true }).catch(ignore); // the directory is removed together with the session
     this.#directory.account.release(this.#taken);
     this.#taken = 0;
   }
 
-  async #write(blocks: readonly Float32Array[]): Promise<void> {
-    const data = Buffer.concat(blocks.map((block) => new Uint8Array(toSamples16(block).buffer)));
+  /** Converts what waits, because it may be a view of a whole message. */
+  #convert(): void {
+    for (const { samples, rate } of this.#waiting.splice(0)) this.#keep(this.#converter.push(toFloats(samples), rate));
+  }
+
+  #keep(blocks: readonly Float32Array[]): void {
+    for (const block of blocks) {
+      const data = new Uint8Array(toSamples16(block).buffer);
+      this.#unwritten.push(data);
+      this.#bytes += data.length;
+    }
+  }
+
+  async #write(): Promise<void> {
+    const data = Buffer.concat(this.#unwritten.splice(0));
     if (this.#failure || data.length === 0) return;
     try {
       const size = data.length + (this.#file ? 0 : headerBytes);
       this.#directory.account.take(size);
       this.#taken += size;
       this.#file ??= await open(this.#path, 'wx');
-      await this.#file.write(data, 0, data.length, headerBytes + this.#bytes);
-      this.#bytes += data.length;
+      await this.#file.write(data, 0, data.length, headerBytes + this.#written);
+      this.#written += data.length;
     } catch (error) {
       this.#failure = error as Error;
     }
