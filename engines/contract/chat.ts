@@ -217,4 +217,10 @@ export interface ChatEngine extends Engine {
    * };
    */
   complete(call: ChatCall, options: ChatOptions): AsyncIterable<AgentEvent>;
+  /**
+   * Called while the user of a live conversation connects or speaks, for local models: the engine can load the model
+   * and read the conversation in advance. `call` is the next call with a blank last message, which stands for what the
+   * user is about to say. Gives way to every call, and calls no tool. Not awaited; failures are only logged.
+   */
+  warmUp?(call: ChatCall, options: Pick<ChatOptions, 'signal' | 'tools'>): Promise<void>;
 }

@@ -28,16 +28,10 @@ const sampling = {
   reasoning: { temperature: 0.6, topP: 0.95, topK: 20 },
 };
 
-export function converse(call: ChatCall, { ask, tools, contextSize, reasons }: ConverseOptions): Conversation {
-  const history = toHistory(call.messages);
-  const defaults = sampling[reasons ? 'reasoning' : 'answer'];
-  const { temperature = defaults.temperature, topP = defaults.topP, maxTokens } = call;
-  const fixed = {
-    functions: Object.fromEntries(tools.map(toFunction)),
-    ...{ temperature, topP, topK: defaults.topK },
-  };
+export function converse(call: ChatCall, { ask, contextSize, ...options }: ConverseOptions): Conversation {
+  const { history, ...fixed } = toQuestion(call, options);
   /** Tokens that the run may still generate. */
-  let left = maxTokens;
+  let left = call.maxTokens;
 
   function requestRound(_isLast: boolean, signal: AbortSignal): RoundStream {
     const question = { ...fixed, history, ...(left !== undefined && { maxTokens: left }) };
@@ -62,6 +56,22 @@ export function converse(call: ChatCall, { ask, tools, contextSize, reasons }: C
       addResponse(history, [content, ...made]);
     },
   };
+}
+
+type QuestionOptions = Pick<ConverseOptions, 'tools' | 'reasons'>;
+
+function toQuestion(call: ChatCall, { tools, reasons }: QuestionOptions) {
+  const defaults = sampling[reasons ? 'reasoning' : 'answer'];
+  const { messages, temperature = defaults.temperature, topP = defaults.topP } = call;
+  const functions = Object.fromEntries(tools.map(toFunction));
+  return { history: toHistory(messages), functions, ...{ temperature, topP, topK: defaults.topK } };
+}
+
+/** Returns a question that only reads the conversation. */
+export function toWarmUp(call: ChatCall, { contextSize, ...options }: Omit<ConverseOptions, 'ask'>) {
+  const question = { ...toQuestion(call, options), onlyRead: true };
+  requireFitting(question, contextSize);
+  return question;
 }
 
 /** Buffers messages until they are read. `end` resolves with the result of `work`. */

@@ -33,19 +33,25 @@ export interface HostQuestion {
   readonly temperature: number;
   readonly topP: number;
   readonly topK: number;
+  /** Only reads the prompt into the cache. */
+  readonly onlyRead?: boolean;
 }
 
 export type HostAnswer =
   | { readonly tooLong: number }
-  | {
+  | (PromptCounts & {
       readonly finish: 'stop' | 'length';
       readonly calls: readonly { readonly name: string; readonly arguments: string }[];
-      readonly promptTokens: number;
       readonly completionTokens: number;
       readonly reasoningTokens: number;
-      /** Tokens of the prompt that were not in the cache. */
-      readonly readTokens: number;
-    };
+    });
+
+/** The answer to a question with `onlyRead`. */
+interface PromptCounts {
+  readonly promptTokens: number;
+  /** Tokens of the prompt that were not in the cache. */
+  readonly readTokens: number;
+}
 
 /** Context tokens to keep free: the end of an answer may need a few. */
 const spareTokens = 8;
@@ -85,7 +91,10 @@ keepControlTextsPlain(wrapper, model, library);
 
 serveQuestions((question, caller) => serve(question as Question & HostQuestion, caller));
 
-async function serve({ history, functions, ...sampling }: HostQuestion, { say, signal }: Caller): Promise<HostAnswer> {
+async function serve(
+  { history, functions, onlyRead, ...sampling }: HostQuestion,
+  { say, signal }: Caller,
+): Promise<HostAnswer | PromptCounts> {
   const given = Object.keys(functions).length === 0 ? {} : { availableFunctions: functions };
   const state = wrapper.generateContextState({ chatHistory: history, ...given, documentFunctionParams: true });
   const tokens = state.contextText.tokenize(model.tokenizer);
@@ -93,6 +102,7 @@ async function serve({ history, functions, ...sampling }: HostQuestion, { say, s
   const sequence = await takeSequence(tokens, signal);
   try {
     const counts = { promptTokens: tokens.length, readTokens: await read(sequence, tokens, signal) };
+    if (onlyRead) return counts;
     const room = contextSize - spareTokens - tokens.length;
     return { ...(await answer(sequence, { ...sampling, history, functions, room }, { say, signal })), ...counts };
   } finally {

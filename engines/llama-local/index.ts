@@ -8,16 +8,17 @@ import {
   type CallerTool,
   type ChatCall,
   type ChatEngine,
+  type ChatOptions,
   type EngineContext,
   type Resident,
   type Tool,
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
-import { complete, type ToolOffer } from '../lib/agent/complete.ts';
+import { complete, offerOf, type ToolOffer } from '../lib/agent/complete.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { openLocalModels, programOf, pulledId, unavailable } from '../lib/local-models.ts';
 import { catalog, part } from './catalog.ts';
-import { converse, toFunction, type Ask } from './conversation.ts';
+import { converse, toFunction, toWarmUp, type Ask } from './conversation.ts';
 import type { HostOptions } from './host.ts';
 import { openLibrary } from './library.ts';
 import { inspectModel, needOf, toModel, type Model, type UsableModel } from './models.ts';
@@ -58,6 +59,12 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
     toServe: (_, { id }) => ({ model: id, settings: `engines.${context.instance}.models:\n  - ${id}` }),
   });
 
+  async function openResident(model: Model): Promise<Resident> {
+    const file = await model.inspect();
+    if (!file.ok) throw new EngineError('model-unavailable', `${file.detail}.`);
+    return residentOf(model, file);
+  }
+
   function residentOf(model: Model, found: UsableModel): Resident {
     const gpu = typeof options.gpu === 'string' ? options.gpu : false;
     const own: HostOptions = {
@@ -74,35 +81,63 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
     return context.resident({ ...programOf(model, found, idleUnload), ...command, memory, confirmMs });
   }
 
+  const late = () => new EngineError('engine-timeout', `The model did not answer within ${timeout} s.`);
+  /** Rounds that wait or run. */
+  let rounds = 0;
+  let warming = new AbortController();
+
   /** Waits for a slot in each round, so that the tools of one run do not block other runs. */
   function createAsk(model: Model): Ask {
     return async (question, onMessage, signal) => {
-      const file = await model.inspect();
-      if (!file.ok) throw new EngineError('model-unavailable', `${file.detail}.`);
-      const resident = residentOf(model, file);
-      return queue.run(
-        async () => {
-          const late = () => new EngineError('engine-timeout', `The model did not answer within ${timeout} s.`);
-          using limited = startTimeout(1000 * timeout, late, signal);
-          const answer = await resident.call({ ...question }, { signal: limited.signal, onMessage });
-          context.log.debug({ model: model.id, ...countsOf(answer) }, 'a model has answered');
-          return answer;
-        },
-        { signal },
-      );
+      rounds += 1;
+      warming.abort(new Error('a call has begun'));
+      try {
+        const resident = await openResident(model);
+        return await queue.run(
+          async () => {
+            using limited = startTimeout(1000 * timeout, late, signal);
+            const answer = await resident.call({ ...question }, { signal: limited.signal, onMessage });
+            context.log.debug({ model: model.id, ...countsOf(answer) }, 'a model has answered');
+            return answer;
+          },
+          { signal },
+        );
+      } finally {
+        rounds -= 1;
+      }
     };
   }
 
-  function begin(call: ChatCall, { tools, returnsCalls }: ToolOffer) {
+  /** Needs no slot: the next round, or another warm-up, ends it. The program keeps what was read. */
+  async function warmUp(call: ChatCall, { signal, tools }: Pick<ChatOptions, 'signal' | 'tools'>): Promise<void> {
+    warming.abort(new Error('another warm-up has begun'));
+    const { signal: ended } = (warming = new AbortController());
     const model = modelOf(call.model);
-    const { toolChoice = 'auto' } = call;
+    const question = toWarmUp(call, promptOptions(call, offerOf(call, tools)));
+    const resident = await openResident(model);
+    const isBusy = rounds > 0 || (resident.state === 'unloaded' && !resident.isFree);
+    if (isBusy) return;
+    try {
+      using limited = startTimeout(1000 * timeout, late, signal, ended);
+      const answer = await resident.call(question, { signal: limited.signal });
+      context.log.debug({ model: model.id, ...countsOf(answer) }, 'a warm-up has ended');
+    } catch (error) {
+      if (!ended.aborted) throw error;
+    }
+  }
+
+  function begin(call: ChatCall, offer: ToolOffer) {
+    const asking = { ask: createAsk(modelOf(call.model)), ...promptOptions(call, offer) };
+    return { conversation: converse(call, asking), maxSteps };
+  }
+
+  function promptOptions({ model, toolChoice = 'auto' }: ChatCall, { tools, returnsCalls }: ToolOffer) {
     if (toolChoice !== 'auto' && toolChoice !== 'none' && returnsCalls) {
-      throw new EngineError('parameter-not-supported', `The model ${model.id} calls tools by its own choice only.`);
+      throw new EngineError('parameter-not-supported', `The model ${model} calls tools by its own choice only.`);
     }
     const usable = returnsCalls ? tools : tools.filter(isUsable);
     const offered = returnsCalls && toolChoice === 'none' ? [] : usable;
-    const asking = { ask: createAsk(model), tools: offered, contextSize, reasons: thoughtTokens > 0 };
-    return { conversation: converse(call, asking), maxSteps };
+    return { tools: offered, contextSize, reasons: thoughtTokens > 0 };
   }
 
   /** A tool of the service that no grammar can express is left out, because the caller did not choose it. */
@@ -122,6 +157,7 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
   return {
     models,
     recheck,
+    warmUp,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
     assets: groupsOf({ part }),
     inspect: async () => [

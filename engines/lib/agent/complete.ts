@@ -13,19 +13,25 @@ export interface ToolOffer {
   readonly returnsCalls: boolean;
 }
 
+/** Returns the offer for a call with these tools of the service. */
+export function offerOf(call: ChatCall, tools: readonly Tool[]): ToolOffer {
+  const { tools: callerTools = [] } = call;
+  const returnsCalls = callerTools.length > 0;
+  return { tools: returnsCalls ? callerTools : hasCallerTools(call) ? [] : tools, returnsCalls };
+}
+
 /** `begin` is called by the first `next()`, which rejects with the error if `begin` throws. */
 export function complete(
   call: ChatCall,
   { signal, tools, onUsage }: ChatOptions,
   begin: (offer: ToolOffer) => Pick<Loop, 'conversation' | 'maxSteps'>,
 ): AsyncIterable<AgentEvent> {
-  const { tools: callerTools = [] } = call;
-  const returnsCalls = callerTools.length > 0;
+  const offer = offerOf(call, tools);
+  const { returnsCalls } = offer;
   const ownTools = hasCallerTools(call) ? [] : tools;
   return abortable<AgentEvent>(
     (own) => {
-      const begun = begin({ tools: returnsCalls ? callerTools : ownTools, returnsCalls });
-      return runLoop({ ...begun, tools: ownTools, returnsCalls, ...(onUsage && { onUsage }) }, own);
+      return runLoop({ ...begin(offer), tools: ownTools, returnsCalls, ...(onUsage && { onUsage }) }, own);
     },
     signal,
     ({ type }) => type === 'completed',

@@ -58,15 +58,17 @@ export function guardTranscribe(
 }
 
 /** Never rejects. */
-export function guardWarmUp(
-  engine: Pick<TranscriptionEngine, 'warmUp'>,
+export function guardWarmUp<Args extends readonly [call?: unknown, options?: { readonly signal: AbortSignal }]>(
+  engine: { warmUp?(...args: Args): Promise<void> },
   { log }: Pick<CallFacts, 'log'>,
-): NonNullable<TranscriptionEngine['warmUp']> {
-  return async (model) => {
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
     try {
-      await engine.warmUp?.(model);
+      await engine.warmUp?.(...args);
     } catch (error) {
-      log.warn({ err: asError(error) }, 'the engine failed to warm up');
+      const isAborted = args[1]?.signal.aborted ?? false;
+      const isExpected = isAborted || EngineError.is(error); // the call that follows reports it
+      log[isExpected ? 'debug' : 'warn']({ err: asError(error) }, 'the engine failed to warm up');
     }
   };
 }

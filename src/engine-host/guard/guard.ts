@@ -43,7 +43,11 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
     ...(isObject(raw.speakers) && { speakers: guardSpeakers(raw.speakers, call) }),
     ...(raw.decodes && { decodes: true }),
   }),
-  chat: (raw, guarded, call) => ({ ...guarded, complete: guardComplete(raw, call) }),
+  chat: (raw, guarded, call) => ({
+    ...guarded,
+    complete: guardComplete(raw, call),
+    ...(hasFunction(raw, 'warmUp') && { warmUp: guardWarmUp(raw, call) }),
+  }),
   speech: (raw, guarded, call) => ({
     ...guarded,
     synthesize: guardSynthesize(raw, call),
