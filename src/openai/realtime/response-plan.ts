@@ -14,6 +14,7 @@ import { instructionsOf, type ConversationConfig } from './conversation-config.t
 import {
   emptyConversation,
   findItem,
+  insert,
   isPending,
   itemsFrom,
   wouldOverflow,
@@ -125,4 +126,14 @@ export function toRun(
   if (hasCalls) requireSupport(models.chat, 'tools', '/session/tools');
   const isCallersLoop = settings.tools.length > 0 || hasCalls;
   return { models, settings, call: { messages, ...toCall(settings, models.chat) }, isCallersLoop, language };
+}
+
+const blankTurn: Item = {
+  ...{ id: '', type: 'message', role: 'user', status: 'completed' },
+  content: [{ type: 'input_text', text: ' ' }],
+};
+
+/** Returns the run for the next turn, with a blank text instead of its transcript. Throws as `toRun` does. */
+export function toNextRun(config: ConversationConfig, { conversation, ...answered }: Answered): Run {
+  return toRun(planAnswer(config), config, { ...answered, conversation: insert(conversation, blankTurn) });
 }

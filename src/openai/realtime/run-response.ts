@@ -1,8 +1,10 @@
 /** Makes the answer of a response. */
 import type { Logger } from '../../../engines/contract/index.ts';
+import { ignore } from '../../../lib/errors.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { answer, type AnswerPlan, type SpeechPlan } from '../../realtime/answer.ts';
 import type { InAnswerScope } from '../../realtime/answer-scope.ts';
+import { warmUp } from '../../realtime/warm-up.ts';
 import { resolveVoice } from '../aliases.ts';
 import { ownTools } from '../run.ts';
 import type { Run } from './response-plan.ts';
@@ -49,6 +51,12 @@ async function run({ id, run: planned, log, services, signal }: RunOptions, emit
   }
 }
 
+/** Prepares the models for an answer. Never rejects: the answer reports what is wrong. */
+export async function prepareResponse({ id, run: planned, services, signal }: Preparation): Promise<void> {
+  await warmUp(toPlan(id, planned, services), services, signal).catch(ignore);
+}
+
+type Preparation = Pick<RunOptions, 'id' | 'run' | 'services' | 'signal'>;
 type Emit = Parameters<typeof runResponse>[1];
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>

@@ -14,7 +14,8 @@ import { answerScopes, type InAnswerScope } from '../../realtime/answer-scope.ts
 import { readClientEvent, type ReadEvent } from './client-events.ts';
 import { failure } from './errors.ts';
 import { toSpeechOptions } from './input-config.ts';
-import { runResponse, type ResponseEvent } from './run-response.ts';
+import type { Run } from './response-plan.ts';
+import { prepareResponse, runResponse, type ResponseEvent } from './run-response.ts';
 import type { ServerEvent } from './server-events.ts';
 import { operationsOf, updateConfig, type SessionConfig, type SessionUpdate } from './session-config.ts';
 import { isIdle, next, type Effect, type SessionEvent, type SessionState } from './session.ts';
@@ -53,6 +54,7 @@ export class Session {
   readonly #inScope: InAnswerScope;
   /** The responses that are being made. */
   readonly #runs = new Map<string, LinkedSignal>();
+  #preparation: LinkedSignal | undefined;
   readonly #work = new Set<Promise<void>>();
 
   constructor(socket: TextSocket, opening: SessionState, options: SessionOptions) {
@@ -129,6 +131,8 @@ export class Session {
         return this.#update(effect);
       case 'run':
         return this.#run(effect);
+      case 'warm-up':
+        return this.#prepare(effect.run);
       case 'stop':
         return this.#runs.get(effect.response)?.end(new Error('the response was canceled')) as undefined;
       case 'append':
@@ -203,6 +207,14 @@ export class Session {
       if (this.#runs.get(response) === life) this.#runs.delete(response); // else it runs again
       this.#work.delete(work);
     });
+  }
+
+  /** Ends the preparation before. Nothing waits for a preparation. */
+  #prepare(run: Run): undefined {
+    const { id, services } = this.#options;
+    this.#preparation?.end(new Error('another preparation has begun'));
+    this.#preparation = linkedSignal(this.#socket.signal);
+    void prepareResponse({ id, run, services, signal: this.#preparation.signal });
   }
 
   #measureWait(response: string): void {

@@ -84,7 +84,8 @@ function react(state: SessionState, event: SessionEvent, now: number): Transitio
       const { identity, config } = state;
       const configured: readonly Effect[] = event.isConfigured ? [{ type: 'configure', config }] : [];
       const created = send({ type: 'session.created', session: toSession(config, identity) } as ServerEvent);
-      return { state, effects: [created, { type: 'open', config }, ...configured] };
+      const opened: Transition = { state, effects: [created, { type: 'open', config }, ...configured] };
+      return event.isConfigured ? also(opened, now, (talk) => talk.prepare('update')) : opened;
     }
     case 'received':
       return receive(state, event.event, event.eventId, now);
@@ -93,7 +94,8 @@ function react(state: SessionState, event: SessionEvent, now: number): Transitio
     case 'updated': {
       const { config } = event;
       const updated = send({ type: 'session.updated', session: toSession(config, state.identity) } as ServerEvent);
-      return { state: { ...state, config }, effects: [{ type: 'configure', config }, updated] };
+      const step: Transition = { state: { ...state, config }, effects: [{ type: 'configure', config }, updated] };
+      return also(step, now, (talk) => talk.prepare('update'));
     }
     case 'turn':
       return followTurn(state, event.event, now);
@@ -203,6 +205,12 @@ function awaitTranscript({ state, effects }: Transition): Transition {
 
 const isTranscriptSent = ({ config }: SessionState): boolean => config.type !== 'realtime' || config.isTranscriptSent;
 
+/** Applies a step of the conversation after a transition. */
+function also({ state, effects }: Transition, now: number, step: (talk: Talk) => void): Transition {
+  const more = converse(state, now, step);
+  return { state: more.state, effects: [...effects, ...more.effects] };
+}
+
 function followTurn(before: SessionState, event: TurnEvent, now: number): Transition {
   if (event.type === 'nothing' && before.isConcluding) return { state: before, effects: [{ type: 'clear' }] };
   const { config, talk, lastTurn } = before;
@@ -211,8 +219,7 @@ function followTurn(before: SessionState, event: TurnEvent, now: number): Transi
   const effects = isHidden ? [] : turnEvents(event, previous).map(send);
   const state = afterTurn(before, event);
   if (config.type !== 'realtime') return { state, effects };
-  const step = converse(state, now, (draft) => draft.follow(event));
-  return { state: step.state, effects: [...effects, ...step.effects] };
+  return also({ state, effects }, now, (draft) => draft.follow(event));
 }
 
 function afterTurn(state: SessionState, event: TurnEvent): SessionState {

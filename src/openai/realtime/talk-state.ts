@@ -23,6 +23,8 @@ export interface TalkState {
   readonly start: string | undefined;
   /** Language of the last turn. */
   readonly language: string | undefined;
+  /** Number of preparations since the last response. */
+  readonly preparations: number;
   /** Number of ids so far. */
   readonly ids: number;
 }
@@ -44,7 +46,9 @@ export type TalkEffect =
   | { readonly type: 'run'; readonly response: string; readonly run: Run }
   | { readonly type: 'stop'; readonly response: string }
   /** Is followed by the events of a turn with the id of the item, from its transcription on. */
-  | { readonly type: 'transcribe'; readonly item: string; readonly sound: Uint8Array };
+  | { readonly type: 'transcribe'; readonly item: string; readonly sound: Uint8Array }
+  /** Prepares the models for the next turn. */
+  | { readonly type: 'warm-up'; readonly run: Run };
 
 export interface TalkContext {
   readonly config: SessionConfig;
@@ -60,7 +64,7 @@ export interface TalkContext {
 
 export const beginTalk: TalkState = {
   ...{ conversation: emptyConversation, active: undefined, beside: [], isOwed: false, endedAt: -Infinity },
-  ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, ids: 0 },
+  ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, preparations: 0, ids: 0 },
 };
 
 /** Whether nothing is lost if the session ends now. */

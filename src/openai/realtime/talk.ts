@@ -18,7 +18,7 @@ import {
   type Item,
 } from './conversation.ts';
 import { failure, isExpected, Refused, type ErrorDetails } from './errors.ts';
-import { factsOf, planAnswer, planResponse, toRun, type ResponsePlan } from './response-plan.ts';
+import { factsOf, planAnswer, planResponse, toNextRun, toRun, type ResponsePlan } from './response-plan.ts';
 import {
   addPart,
   beginResponse,
@@ -33,6 +33,8 @@ import type { OpenResponse } from './talk-state.ts';
 const maxBeside = 4;
 /** A cancel that arrives this soon after the end of a response has only crossed it. */
 const crossingMs = 1_000;
+/** Maximum number of preparations between two responses, because they are work that is not charged. */
+const maxPreparations = { update: 3, turn: 6 };
 /** Maximum number of times that a conversation is shortened for one response. */
 const maxCuts = 8;
 
@@ -47,7 +49,9 @@ export class Talk extends TalkItems {
     switch (event.type) {
       case 'started':
         if (this.#config.interruptsResponse) this.#interrupt('turn_detected');
-        return;
+        return this.prepare('turn');
+      case 'voice':
+        return this.prepare('turn');
       case 'forgotten':
         return this.settle();
       case 'committed':
@@ -57,6 +61,18 @@ export class Talk extends TalkItems {
       case 'failed':
         return this.#endTurn(event.turn, null, undefined);
       default:
+    }
+  }
+
+  /** Prepares the models for the next turn, unless a response is active. */
+  prepare(cause: keyof typeof maxPreparations): void {
+    const { active, preparations } = this.state;
+    if (this.context.config.type !== 'realtime' || active || preparations >= maxPreparations[cause]) return;
+    try {
+      this.effects.push({ type: 'warm-up', run: toNextRun(this.#config, this.state) });
+      this.set({ preparations: preparations + 1 });
+    } catch (error) {
+      if (!isExpected(error)) throw error; // the response will fail with it
     }
   }
 
@@ -181,6 +197,7 @@ export class Talk extends TalkItems {
   #run(open: OpenResponse): void {
     const { id } = open.response.facts;
     this.#replace({ ...open, waitsFor: undefined });
+    this.set({ preparations: 0 });
     try {
       this.effects.push({
         type: 'run',
