@@ -7,7 +7,7 @@ import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { requireAvailable } from '../engine-host/models/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
-import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
+import type { ToolOptions, ToolSource } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ChatRecord } from './chat-record.ts';
 import { createWholeCharacters } from './whole-characters.ts';
@@ -16,7 +16,7 @@ type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 
 interface RunServices {
   readonly registry: Registry;
-  readonly tools: Toolbox;
+  readonly tools: ToolSource;
   readonly metrics?: Metrics | undefined;
 }
 

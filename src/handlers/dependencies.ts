@@ -30,7 +30,7 @@ export interface Services {
   /** Stores the audio of live transcription. */
   readonly workspace: SpeechServices['workspace'];
   readonly allowTurn: NonNullable<SpeechServices['allowTurn']>;
-  readonly requireAudioBudget: NonNullable<SpeechServices['requireAudioBudget']>;
+  readonly requireBudget: NonNullable<SpeechServices['requireBudget']>;
   /** PARLANCE_SANDBOX. */
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */

@@ -143,9 +143,10 @@ export function limitsOfTurns(limits: Limits | undefined) {
       if (key) await limits?.allowTurn(key, budget);
       return key && limits?.chargeFor(key, budget);
     },
-    async requireAudioBudget(): Promise<void> {
+    async requireBudget(budget: Budget): Promise<Charge | undefined> {
       const key = currentKey();
-      if (key) await limits?.requireBudget(key, 'audio');
+      if (key) await limits?.requireBudget(key, budget);
+      return key && limits?.chargeFor(key, budget);
     },
   };
 }

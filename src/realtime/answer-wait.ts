@@ -2,10 +2,19 @@
 import type { WaitPart } from '../metrics/metrics.ts';
 import type { TurnEvent } from './open-turn.ts';
 
+/** An answer begins early only if the last one took at most this long from the transcript to its first part. */
+const maxEarlyMs = 1_500;
+
 export class AnswerWait {
   #turn: { readonly id: string; readonly committedAt: number } | undefined;
   #transcribedAt: number | undefined;
   #response: string | undefined;
+  #lastMs = Infinity;
+
+  /** Whether an answer may begin early. Before the first one, it is unknown how long the models take. */
+  get isShort(): boolean {
+    return this.#lastMs <= maxEarlyMs;
+  }
 
   /** Follows the turns of a session. The wait for the last committed one is measured. */
   follow(event: TurnEvent, now: number): void {
@@ -21,12 +30,13 @@ export class AnswerWait {
     if (this.#transcribedAt !== undefined) this.#response ??= response;
   }
 
-  /** Call this with every sound of a response. Returns the parts of the wait, once for each turn. */
-  sound(response: string, now: number): Readonly<Record<WaitPart, number>> | undefined {
+  /** Call this with every sound or text of a response. Returns the parts of the wait, once for each turn. */
+  part(response: string, now: number): Readonly<Record<WaitPart, number>> | undefined {
     if (response !== this.#response || !this.#turn || this.#transcribedAt === undefined) return undefined;
     const { committedAt } = this.#turn;
     const transcription = this.#transcribedAt - committedAt;
     this.#turn = undefined;
-    return { transcription, answer: now - this.#transcribedAt, all: now - committedAt };
+    this.#lastMs = now - this.#transcribedAt;
+    return { transcription, answer: this.#lastMs, all: now - committedAt };
   }
 }

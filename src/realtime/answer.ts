@@ -8,6 +8,7 @@ import { startRun, type RunPlan } from '../chat/run.ts';
 import type { Audio } from '../contract/audio.ts';
 import type { SpeechModelSelector, SpeechSelection, Utterance } from '../speech/speech-models.ts';
 import { speakable } from '../speech/speakable.ts';
+import type { ToolSource } from '../tools/toolbox.ts';
 import { createDeltas, createPieces, type AnswerText } from './answer-text.ts';
 import { soundOf, type OutputEncoding, type Sound } from './sound-output.ts';
 
@@ -17,6 +18,11 @@ export interface AnswerPlan {
   readonly chat: Pick<RunPlan<never>, 'model' | 'call' | 'tools'>;
   /** null if the answer is text. */
   readonly speech: SpeechPlan | null;
+  /**
+   * For an answer that begins early: until this resolves, nothing is yielded, no tool of the service is called, and at
+   * most one piece is spoken. A rejection is thrown.
+   */
+  readonly released?: Promise<unknown> | undefined;
 }
 
 export interface SpeechPlan {
@@ -77,17 +83,30 @@ export function answer(
 }
 
 async function* partsOf(
-  { id, chat, speech }: AnswerPlan,
+  { id, chat, speech, released }: AnswerPlan,
   { speakers, log, ...services }: AnswerServices,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerPart> {
   const say = speech && createVoice(speech, speakers, signal);
   const format = speech ? createPieces() : createDeltas();
-  const run = await startRun({ id, log, signal }, services, { ...chat, isStream: true, format });
+  const tools = released ? afterRelease(services.tools, released) : services.tools;
+  const run = await startRun({ id, log, signal }, { ...services, tools }, { ...chat, isStream: true, format });
   const sizeOf = (part: AnswerText) => (part.type === 'text' ? part.text.length : 1);
   const written = readAhead(run, { sizeOf, limit: maxUnreadText, signal });
-  yield* say ? spoken(readAhead(piecesOf(written, say), { sizeOf: () => 1, limit: 1, signal }), signal) : written;
+  const parts = say
+    ? spoken(readAhead(piecesOf(written, say), { sizeOf: () => 1, limit: 1, signal }), signal)
+    : written;
+  await released;
+  yield* parts;
 }
+
+/** A tool's own timeout begins after the release. */
+const afterRelease = (source: ToolSource, released: Promise<unknown>): ToolSource => ({
+  async toolsFor(chat) {
+    const tools = await source.toolsFor(chat);
+    return tools.map((tool) => ({ ...tool, run: (...call) => released.then(() => tool.run(...call)) }));
+  },
+});
 
 /** A piece whose first sound is available. */
 interface SpokenPiece {

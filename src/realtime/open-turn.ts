@@ -7,7 +7,7 @@ import type { Charge, RequestScope } from '../request-scope.ts';
 import type { TranscriptionParameters } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, type TranscriptionServices } from '../transcription/run.ts';
 import type { TurnRecording } from './turn-recording.ts';
-import { lastRunMs, startTurnRun, type TurnRun } from './turn-run.ts';
+import { lastRunMs, startTurnRun, type TurnRun, type TurnTranscript } from './turn-run.ts';
 
 /**
  * `model` is the id of an entry; if absent, the default model is used. The other fields are hints that the model
@@ -35,13 +35,14 @@ type TurnProgress =
    */
   | { readonly type: 'voice' | 'committed' | 'forgotten' }
   | { readonly type: 'delta'; readonly text: string }
-  | Completed
+  /** The transcript in a pause that may be the end of the turn. `resumed`: it was not, and the transcript is void. */
+  | ({ readonly type: 'early' } & Transcript)
+  | { readonly type: 'resumed' }
+  | ({ readonly type: 'completed'; readonly seconds: number } & Transcript)
   | { readonly type: 'failed'; readonly error: unknown };
 
-interface Completed {
-  readonly type: 'completed';
+export interface Transcript {
   readonly transcript: string;
-  readonly seconds: number;
   readonly languages?: readonly string[];
 }
 
@@ -51,8 +52,8 @@ export interface TurnServices extends TranscriptionServices {
    * `quota-exceeded` if a limit of the current API key does not permit another one.
    */
   readonly allowTurn?: ((budget: Budget) => Promise<Charge | undefined>) | undefined;
-  /** Throws `quota-exceeded` if the current API key has used up its audio budget. */
-  readonly requireAudioBudget?: (() => Promise<void>) | undefined;
+  /** Like `allowTurn`, for work that begins early: counts nothing, and rejects only with `quota-exceeded`. */
+  readonly requireBudget?: ((budget: Budget) => Promise<Charge | undefined>) | undefined;
 }
 
 /** The context that the turns of a session share. */
@@ -71,10 +72,14 @@ interface EarlyRun {
   readonly run: TurnRun;
   /** Milliseconds of audio that it transcribes. */
   readonly ms: number;
+  /** Whether its transcript has been reported. */
+  isReported?: boolean;
 }
 
 /** Early transcription is skipped for a model whose last run took longer than this. */
 const maxEarlyMs = 800;
+/** An early transcript is reported only in a turn of this length, and this many times in a turn. */
+const reported = { maxMs: 10_000, maxTimes: 3 };
 
 /** A turn in progress. It ends with `commit` or `forget`. */
 export class OpenTurn {
@@ -82,6 +87,8 @@ export class OpenTurn {
   readonly #id: string;
   readonly #context: TurnContext;
   #early: EarlyRun | undefined;
+  /** Number of early transcripts that have been reported. */
+  #reports = 0;
   /** Milliseconds of audio in discarded early transcriptions. */
   #discardedMs = 0;
   /** The part of `#discardedMs` that has been charged. */
@@ -102,11 +109,19 @@ export class OpenTurn {
     const { services, track } = this.#context;
     const { model } = chooseTranscriptionModel(services, hints.model);
     if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
-    await services.requireAudioBudget?.();
+    await services.requireBudget?.('audio');
     const file = await this.recording.copy();
-    const run = this.#startRun(file.recording, hints, model);
-    this.#early = { run, ms: this.recording.ms };
-    track(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
+    const early: EarlyRun = { run: this.#startRun(file.recording, hints, model), ms: this.recording.ms };
+    this.#early = early;
+    const transcribed = early.run.transcript.then((transcript) => this.#reportEarly(early, transcript));
+    track(transcribed.catch(ignore).then(() => file[Symbol.asyncDispose]()));
+  }
+
+  #reportEarly(early: EarlyRun, transcript: TurnTranscript): void {
+    if (this.#early !== early || early.ms > reported.maxMs || this.#reports >= reported.maxTimes) return;
+    this.#reports += 1;
+    early.isReported = true;
+    this.report({ type: 'early', ...toTranscript(transcript.text, transcript.result.language) });
   }
 
   /**
@@ -114,8 +129,9 @@ export class OpenTurn {
    */
   discardEarly(): void {
     if (!this.#early) return;
-    const { run, ms } = this.#early;
+    const { run, ms, isReported } = this.#early;
     this.#early = undefined;
+    if (isReported) this.report({ type: 'resumed' });
     this.#context.services.metrics?.earlyEnded(run.hasFailed ? 'failed' : 'discarded');
     this.#discardedMs += ms;
     this.#chargeDiscarded(this.recording.ms);
@@ -123,8 +139,8 @@ export class OpenTurn {
 
   /** Discards the turn. Early transcriptions are charged even if the client disconnects without clearing the turn. */
   async forget(): Promise<void> {
-    this.report({ type: 'forgotten' });
     this.discardEarly();
+    this.report({ type: 'forgotten' });
     this.#chargeDiscarded(0);
     await this.recording.discard();
   }
@@ -137,20 +153,20 @@ export class OpenTurn {
 
   /** Ends the turn without an event `committed`. */
   async transcribe(hints: Hints, hasSpeech: boolean): Promise<void> {
+    const early = this.#early?.run;
+    this.#early = undefined;
     try {
       await using file = await this.recording.finish();
-      const { text, language } = hasSpeech ? await this.#textOf(file.recording, hints) : silence;
-      const languages = language === null ? {} : { languages: [language] };
+      const { text, language } = hasSpeech ? await this.#textOf(file.recording, hints, early) : silence;
       const seconds = Math.round(this.recording.ms) / 1000;
-      this.report({ type: 'completed', transcript: text, seconds, ...languages });
+      this.report({ type: 'completed', seconds, ...toTranscript(text, language) });
     } catch (error) {
       this.report({ type: 'failed', error });
     }
   }
 
-  async #textOf(recording: Recording, hints: Hints) {
+  async #textOf(recording: Recording, hints: Hints, early: TurnRun | undefined) {
     const { services } = this.#context;
-    const early = this.#early?.run;
     if (early) services.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');
     await services.allowTurn?.('audio');
     const run = early?.hasFailed === false ? early : this.#startRun(recording, hints);
@@ -182,3 +198,6 @@ export class OpenTurn {
 }
 
 const silence = { text: '', language: null };
+
+const toTranscript = (transcript: string, language: string | null): Transcript =>
+  language === null ? { transcript } : { transcript, languages: [language] };

@@ -34,6 +34,18 @@ async function* broken(deltas: readonly string[], how: () => Promise<never>): As
 
 const fails = () => Promise.reject(new EngineError('provider-overloaded', 'Busy.'));
 
+/** Begins to write, and calls the tool of the service. */
+async function* withTool(signal: AbortSignal, [own]: readonly Tool[]): AsyncGenerator<AgentEvent> {
+  yield { type: 'step-started', step: 0 };
+  yield { type: 'content-delta', step: 0, delta: 'Let me look' };
+  yield { type: 'tool-started', step: 0, call: 0, name: 'look', arguments: {} };
+  const output = await own!.run({}, { signal, emit: () => undefined });
+  yield { type: 'tool-finished', step: 0, call: 0, name: 'look', ok: true, output, durationMs: 0 };
+  yield { type: 'step-started', step: 1 };
+  yield { type: 'content-delta', step: 1, delta: output };
+  yield { type: 'completed', result: { content: output, finishReason: 'stop', reasoning: null, usage: null } };
+}
+
 describe('a spoken answer', () => {
   it('has the text of each piece before its sound', async () => {
     const [first, second, third] = three.map((text) => text.trim()) as [string, string, string];
@@ -87,17 +99,7 @@ describe('a spoken answer', () => {
   it('is spoken as far as it is written before a tool of the service runs', async () => {
     const gate = Promise.withResolvers<string>();
     const tool: Tool = { name: 'look', description: '', parameters: {}, run: () => gate.promise };
-    async function* chat(_signal: AbortSignal, [own]: readonly Tool[]): AsyncGenerator<AgentEvent> {
-      yield { type: 'step-started', step: 0 };
-      yield { type: 'content-delta', step: 0, delta: 'Let me look' };
-      yield { type: 'tool-started', step: 0, call: 0, name: 'look', arguments: {} };
-      const output = await own!.run({}, { signal: _signal, emit: () => undefined });
-      yield { type: 'tool-finished', step: 0, call: 0, name: 'look', ok: true, output, durationMs: 0 };
-      yield { type: 'step-started', step: 1 };
-      yield { type: 'content-delta', step: 1, delta: output };
-      yield { type: 'completed', result: { content: output, finishReason: 'stop', reasoning: null, usage: null } };
-    }
-    const { parts } = begin({ chat, toolsFor: () => Promise.resolve([tool]) });
+    const { parts } = begin({ chat: withTool, toolsFor: () => Promise.resolve([tool]) });
     const before = [];
     for await (const part of { [Symbol.asyncIterator]: () => ({ next: () => parts.next() }) }) {
       before.push(part);
@@ -372,5 +374,50 @@ describe('an abort ends everything', () => {
     await expect(parts.next()).rejects.toBe(gone);
     await settled();
     expect(seen.chatSignal).toBeUndefined();
+  });
+});
+
+describe('an answer that begins early', () => {
+  it('speaks its first piece, and yields nothing until it is released', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers();
+    const { parts, seen } = begin({ chat: () => written(three), released });
+    const yielded = vi.fn();
+    const first = parts.next();
+    void first.then(yielded);
+    await settled();
+    expect(seen.calls.map(({ text }) => text)).toEqual([three[0]!.trim()]);
+    expect(yielded).not.toHaveBeenCalled();
+    release(undefined);
+    const { value } = await first;
+    expect(told([value!, ...(await listed(parts))])).toEqual(await all({ chat: () => written(three) }));
+  });
+
+  it('calls a tool only when it is released', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers();
+    const run = vi.fn(() => Promise.resolve('It is there.'));
+    const tool: Tool = { name: 'look', description: '', parameters: {}, run };
+    const { parts, seen } = begin({ chat: withTool, toolsFor: () => Promise.resolve([tool]), released });
+    const first = parts.next();
+    await settled();
+    expect(seen.calls).toHaveLength(1);
+    expect(run).not.toHaveBeenCalled();
+    release(undefined);
+    const { value } = await first;
+    expect(told([value!, ...(await listed(parts))]).at(-1)).toBe('end stop');
+    expect(run).toHaveBeenCalledOnce();
+  });
+
+  it('ends with the reason if it is refused, and no tool is called', async () => {
+    const { promise: released, reject: refuse } = Promise.withResolvers();
+    const run = vi.fn(() => Promise.resolve('It is there.'));
+    const tool: Tool = { name: 'look', description: '', parameters: {}, run };
+    const { parts, seen } = begin({ chat: withTool, toolsFor: () => Promise.resolve([tool]), released });
+    const first = parts.next();
+    await settled();
+    refuse(new Error('Refused.'));
+    await expect(first).rejects.toThrow('Refused.');
+    await settled();
+    expect(seen.chatSignal?.aborted).toBe(true);
+    expect(run).not.toHaveBeenCalled();
   });
 });

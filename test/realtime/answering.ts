@@ -18,6 +18,7 @@ export interface Stage {
   readonly speech?: Partial<SpeechPlan> | null;
   readonly toolsFor?: () => Promise<readonly Tool[]>;
   readonly signal?: AbortSignal;
+  readonly released?: Promise<unknown>;
   readonly limits?: { readonly firstBytesMs: number; readonly silenceMs: number };
 }
 
@@ -58,6 +59,7 @@ export function begin({
   speech = {},
   toolsFor = () => Promise.resolve([]),
   signal = new AbortController().signal,
+  released,
   limits,
 }: Stage) {
   const seen = {
@@ -102,6 +104,7 @@ export function begin({
     id: 'an-id',
     chat: { model: models.chat as never, call: { messages: [{ role: 'user', content: 'Hello' }] } as const, tools: {} },
     speech: speech && { selection, encoding: 'pcm' as const, ...speech },
+    released,
   };
   const parts = answer(plan, { registry, tools, speakers, log }, signal);
   onTestFinished(async () => {

@@ -401,10 +401,11 @@ describe('an early transcription', () => {
     const { calls, charged, speech, said, ended, files, outcomes } = await speakQuickly();
     calls[1]!.end('early');
     await expect.poll(files).toHaveLength(1);
-    expect([said(), charged]).toEqual([['2 started 6600'], []]);
+    expect([said(), charged]).toEqual([['2 started 6600', '2 early early'], []]);
     await speech.append(endOfTurn);
     await ended(2);
-    expect(said()).toEqual(['2 started 6600', '2 stopped 12300', '2 committed', '2 delta early', '2 completed early']);
+    const committed = ['2 stopped 12300', '2 committed', '2 delta early', '2 completed early'];
+    expect(said().slice(2)).toEqual(committed);
     expect(calls).toHaveLength(2);
     expect(charged).toEqual([{ audioMs: 1_000 }]);
     expect(await outcomes()).toEqual(['used']);
@@ -431,6 +432,36 @@ describe('an early transcription', () => {
     expect(said()).toEqual(['2 started 6600', '2 stopped 12900', '2 committed', '2 delta the sentence', '2 completed the sentence']); // prettier-ignore
     expect(charged).toEqual([{ audioMs: 1_000 }]);
     expect(await outcomes()).toEqual(['discarded']);
+  });
+
+  it('is reported at most three times in a turn, and is void when the speech continues', async () => {
+    const { calls, speech, said, ended, files } = await speakQuickly();
+    for (let pause = 1; pause <= 4; pause += 1) {
+      calls.at(-1)!.end(`pause ${pause}`);
+      await expect.poll(files).toHaveLength(1);
+      await speech.append(sound(rate, [voice, 400], [quiet, 240]));
+      await expect.poll(() => calls.length).toBe(2 + pause);
+    }
+    await speech.append(endOfTurn);
+    calls.at(-1)!.end('the end');
+    await ended(2);
+    const reported = [1, 2, 3].flatMap((pause) => [`2 early pause ${pause}`, '2 resumed']);
+    expect(said().slice(1, 7)).toEqual(reported);
+    expect(said().slice(8)).toEqual(['2 committed', '2 delta the end', '2 completed the end']);
+  });
+
+  it('is not reported in a long turn', async () => {
+    const { calls, speech, said, ended, files } = await speakQuickly();
+    await speech.append(sound(rate, [voice, 400]));
+    calls[1]!.end('half');
+    await expect.poll(files).toHaveLength(1);
+    await speech.append(sound(rate, [voice, 9_500], [quiet, 240]));
+    await expect.poll(() => calls.length).toBe(3);
+    calls[2]!.end('whole');
+    await expect.poll(files).toHaveLength(1);
+    await speech.append(endOfTurn);
+    await ended(2);
+    expect(said().slice(2)).toEqual(['2 committed', '2 delta whole', '2 completed whole']);
   });
 
   it('that fails is repeated at the end of the turn', async () => {
@@ -480,8 +511,8 @@ describe('an early transcription', () => {
   it('does not begin without a budget', async () => {
     const { calls, engine } = byTest();
     const spent = new ProblemError('quota-exceeded', 'Spent.');
-    const requireAudioBudget = vi.fn(() => Promise.reject(spent));
-    const { speech, ended, diskUse } = await openSpeech(engine, { options, services: { requireAudioBudget } });
+    const requireBudget = vi.fn(() => Promise.reject(spent));
+    const { speech, ended, diskUse } = await openSpeech(engine, { options, services: { requireBudget } });
     for (let turn = 1; turn <= 2; turn += 1) {
       await speech.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 400]));
       expect(calls).toHaveLength(turn - 1);
@@ -491,7 +522,7 @@ describe('an early transcription', () => {
       await ended(turn);
       await expect.poll(diskUse).toBe(0);
     }
-    expect(requireAudioBudget).toHaveBeenCalledOnce();
+    expect(requireBudget).toHaveBeenCalledOnce();
   });
 
   it('is thrown away if the hints change', async () => {

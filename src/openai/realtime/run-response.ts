@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly inScope: InAnswerScope;
   /** Aborts when the response is canceled, and when the session ends. */
   readonly signal: AbortSignal;
+  /** For a response that may never be: nothing is emitted before this resolves. Rejects when the signal aborts. */
+  readonly release?: Promise<unknown> | undefined;
 }
 
 /** The last one is `answered` or `broken`. After an abort, there are no more. */
@@ -27,18 +29,24 @@ export type ResponseEvent =
   | { readonly type: 'answered'; readonly end: ResponseEnd }
   | { readonly type: 'broken'; readonly error: unknown };
 
-/** Counts as a request of the key. The next part is made when `emit` has resolved. Never rejects. */
+/** Counts as a request of the key, from its release on. The next part is made when `emit` has resolved. Never rejects. */
 export async function runResponse(options: RunOptions, emit: (event: ResponseEvent) => Promise<void>): Promise<void> {
-  const { inScope, signal } = options;
+  const { inScope, signal, release } = options;
   try {
-    await inScope(() => run(options, emit));
+    await inScope((released) => run(options, released, emit), release);
   } catch (error) {
+    await release?.catch(ignore);
     if (!signal.aborted) await emit({ type: 'broken', error });
   }
 }
 
-async function run({ id, run: planned, log, services, signal }: RunOptions, emit: Emit): Promise<void> {
-  for await (const part of answer(toPlan(id, planned, services), { ...services, log }, signal)) {
+async function run(
+  { id, run: planned, log, services, signal }: RunOptions,
+  released: Promise<unknown> | undefined,
+  emit: Emit,
+): Promise<void> {
+  const plan = { ...toPlan(id, planned, services), released };
+  for await (const part of answer(plan, { ...services, log }, signal)) {
     signal.throwIfAborted();
     if (part.type === 'end') {
       await emit({ type: 'answered', end: endOf(part) });

@@ -1,5 +1,5 @@
 /** Runs a session on a socket. This is the only place that performs the effects of the state machine. */
-import { linkedSignal, onAbort, type LinkedSignal } from '../../../lib/abort.ts';
+import { linkedSignal, onAbort, raceAbort, type LinkedSignal } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/errors.ts';
 import { createRateLimit } from '../../../lib/rate-limit.ts';
 import { openaiContract } from '../../contract/document.ts';
@@ -15,6 +15,7 @@ import { readClientEvent, type ReadEvent } from './client-events.ts';
 import { failure } from './errors.ts';
 import { toSpeechOptions } from './input-config.ts';
 import type { Run } from './response-plan.ts';
+import type { ResponsePart } from './response.ts';
 import { prepareResponse, runResponse, type ResponseEvent } from './run-response.ts';
 import type { ServerEvent } from './server-events.ts';
 import { operationsOf, updateConfig, type SessionConfig, type SessionUpdate } from './session-config.ts';
@@ -53,7 +54,7 @@ export class Session {
   #events = 0;
   readonly #inScope: InAnswerScope;
   /** The responses that are being made. */
-  readonly #runs = new Map<string, LinkedSignal>();
+  readonly #runs = new Map<string, { readonly life: LinkedSignal; readonly release: () => void }>();
   #preparation: LinkedSignal | undefined;
   readonly #work = new Set<Promise<void>>();
 
@@ -130,11 +131,15 @@ export class Session {
       case 'update':
         return this.#update(effect);
       case 'run':
+      case 'prepare':
         return this.#run(effect);
       case 'warm-up':
         return this.#prepare(effect.run);
+      case 'release':
+        this.#wait.begin(effect.response);
+        return this.#runs.get(effect.response)?.release() as undefined;
       case 'stop':
-        return this.#runs.get(effect.response)?.end(new Error('the response was canceled')) as undefined;
+        return this.#runs.get(effect.response)?.life.end(new Error('the response was canceled')) as undefined;
       case 'append':
         return this.#speech?.append(effect.sound, effect.eventId);
       case 'commit':
@@ -170,6 +175,7 @@ export class Session {
   #followTurn(event: TurnEvent): void {
     const now = performance.now();
     this.#wait.follow(event, now);
+    if (event.type === 'early' && !this.#wait.isShort) return;
     if (event.type === 'started' && this.#isInterruptible(now)) this.#options.place.answerInterrupted();
     if (event.type === 'failed') this.#log(event.error, 'a turn could not be transcribed');
     if (event.type === 'completed' || event.type === 'failed') {
@@ -184,27 +190,29 @@ export class Session {
   }
 
   /** Runs a response in the background. */
-  #run({ response, run }: Extract<Effect, { type: 'run' }>): undefined {
+  #run({ type, response, run }: Extract<Effect, { type: 'run' | 'prepare' }>): undefined {
     const { id, log, place, services } = this.#options;
     let spokenMs = 0;
     const life = linkedSignal(this.#socket.signal);
-    this.#runs.set(response, life);
-    this.#wait.begin(response);
+    const { signal } = life;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const made = { life, release: () => resolve(undefined) };
+    this.#runs.set(response, made);
+    if (type === 'run') this.#wait.begin(response);
     const emit = async (event: ResponseEvent) => {
       if (event.type === 'broken') this.#log(event.error, 'a response failed');
       await this.#apply({ ...event, response });
-      if (event.type === 'part' && event.part.type === 'sound') {
-        spokenMs += event.part.ms;
-        this.#measureWait(response);
-      }
+      if (event.type === 'part' && event.part.type === 'sound') spokenMs += event.part.ms;
+      if (event.type === 'part') this.#measureWait(response, event.part);
       await this.#socket.drained(maxUnsentSound);
     };
-    const work = runResponse({ id, run, log, services, inScope: this.#inScope, signal: life.signal }, emit);
+    const release = type === 'prepare' ? raceAbort(promise, signal) : undefined;
+    const work = runResponse({ id, run, log, services, inScope: this.#inScope, signal, release }, emit);
     this.#work.add(work);
     void work.finally(() => {
       place.responseEnded(spokenMs);
       life[Symbol.dispose]();
-      if (this.#runs.get(response) === life) this.#runs.delete(response); // else it runs again
+      if (this.#runs.get(response) === made) this.#runs.delete(response); // else it runs again
       this.#work.delete(work);
     });
   }
@@ -217,9 +225,10 @@ export class Session {
     void prepareResponse({ id, run, services, signal: this.#preparation.signal });
   }
 
-  #measureWait(response: string): void {
-    const waitMs = this.#wait.sound(response, performance.now());
-    if (waitMs) this.#options.services.metrics?.answerBegan(waitMs);
+  #measureWait(response: string, { type }: ResponsePart): void {
+    if (type !== 'sound' && type !== 'text') return;
+    const waitMs = this.#wait.part(response, performance.now());
+    if (waitMs && type === 'sound') this.#options.services.metrics?.answerBegan(waitMs);
   }
 
   async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {

@@ -34,6 +34,8 @@ export function turnEvents(event: TurnEvent, previous: string | null): readonly 
       ];
     }
     case 'voice':
+    case 'early':
+    case 'resumed':
     case 'forgotten':
       return [];
     case 'delta':

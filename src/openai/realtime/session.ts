@@ -94,8 +94,8 @@ function react(state: SessionState, event: SessionEvent, now: number): Transitio
     case 'updated': {
       const { config } = event;
       const updated = send({ type: 'session.updated', session: toSession(config, state.identity) } as ServerEvent);
-      const step: Transition = { state: { ...state, config }, effects: [{ type: 'configure', config }, updated] };
-      return also(step, now, (talk) => talk.prepare('update'));
+      const step = converse({ ...state, config }, now, (talk) => talk.prepare('update'));
+      return { state: step.state, effects: [{ type: 'configure', config }, updated, ...step.effects] };
     }
     case 'turn':
       return followTurn(state, event.event, now);
@@ -189,6 +189,7 @@ function converse(state: SessionState, now: number, step: (talk: Talk) => void):
   const session = identity.id.replace('sess_', '');
   const talk = new Talk(state.talk, { config, session, openTurn, transcribing, now });
   step(talk);
+  talk.checkEarly();
   return { state: { ...state, talk: talk.state }, effects: talk.effects };
 }
 

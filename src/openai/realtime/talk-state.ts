@@ -1,6 +1,7 @@
 /** The state of a conversation, and the effects of a change. */
 import { notPlaying, type Playing } from '../../realtime/playing.ts';
 import { emptyConversation, type Conversation } from './conversation.ts';
+import type { EarlyAnswer } from './early-answer.ts';
 import type { ResponsePlan, Run } from './response-plan.ts';
 import type { Response } from './response.ts';
 import type { SessionConfig } from './session-config.ts';
@@ -14,6 +15,7 @@ export interface TalkState {
   readonly beside: readonly OpenResponse[];
   /** Whether a turn waits for its answer. */
   readonly isOwed: boolean;
+  readonly early: EarlyAnswer | undefined;
   /** When the last response ended, in milliseconds. */
   readonly endedAt: number;
   readonly playing: Playing;
@@ -42,9 +44,12 @@ export interface OpenResponse {
 
 export type TalkEffect =
   | { readonly type: 'send'; readonly event: ServerEvent }
-  /** Is followed by parts, and then by `answered` or `broken`. */
-  | { readonly type: 'run'; readonly response: string; readonly run: Run }
-  | { readonly type: 'stop'; readonly response: string }
+  /**
+   * Is followed by parts, and then by `answered` or `broken`. After `prepare`, they follow `release`, and nothing but
+   * the budget of the key is affected before.
+   */
+  | { readonly type: 'run' | 'prepare'; readonly response: string; readonly run: Run }
+  | { readonly type: 'release' | 'stop'; readonly response: string }
   /** Is followed by the events of a turn with the id of the item, from its transcription on. */
   | { readonly type: 'transcribe'; readonly item: string; readonly sound: Uint8Array }
   /** Prepares the models for the next turn. */
@@ -64,6 +69,7 @@ export interface TalkContext {
 
 export const beginTalk: TalkState = {
   ...{ conversation: emptyConversation, active: undefined, beside: [], isOwed: false, endedAt: -Infinity },
+  early: undefined,
   ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, preparations: 0, ids: 0 },
 };
 

@@ -1,6 +1,7 @@
 /** The table of a conversation: when its responses begin and end. Pure. */
 import { interrupt } from '../../realtime/heard.ts';
 import { isPlaying, notPlaying, play, playedMs } from '../../realtime/playing.ts';
+import type { Transcript } from '../../realtime/open-turn.ts';
 import type { TurnEvent } from '../../realtime/speech-session.ts';
 import { retentionOf, type ConversationConfig } from './conversation-config.ts';
 import {
@@ -17,6 +18,7 @@ import {
   withHeard,
   type Item,
 } from './conversation.ts';
+import { planEarly } from './early-answer.ts';
 import { failure, isExpected, Refused, type ErrorDetails } from './errors.ts';
 import { factsOf, planAnswer, planResponse, toNextRun, toRun, type ResponsePlan } from './response-plan.ts';
 import {
@@ -52,10 +54,15 @@ export class Talk extends TalkItems {
         return this.prepare('turn');
       case 'voice':
         return this.prepare('turn');
+      case 'early':
+        return this.#beginEarly(event.turn, event);
+      case 'resumed':
+        return this.#dropEarly();
       case 'forgotten':
+        this.#dropEarly();
         return this.settle();
       case 'committed':
-        return this.set({ conversation: insert(this.state.conversation, turnItem(event.turn)) });
+        return this.#addTurn(event.turn);
       case 'completed':
         return this.#endTurn(event.turn, event.transcript, event.languages?.[0]);
       case 'failed':
@@ -83,17 +90,46 @@ export class Talk extends TalkItems {
     throw new Error('a transcription session has no responses');
   }
 
+  #beginEarly(turn: string, event: Transcript): void {
+    const config = this.#config;
+    const run = planEarly(turn, event, this.state, config);
+    if (!run) return;
+    const [id, { conversation }] = [this.newId('resp'), this.state];
+    this.set({ early: { id, turn, transcript: event.transcript, conversation, config } });
+    this.effects.push({ type: 'prepare', response: id, run });
+  }
+
+  /** Call this at the end of a step. An early answer is dropped if it would not be the one to its turn. */
+  checkEarly(): void {
+    const { early, conversation, active } = this.state;
+    if (active || early?.conversation !== conversation || early.config !== this.context.config) this.#dropEarly();
+  }
+
+  #dropEarly(): void {
+    const { early } = this.state;
+    if (!early) return;
+    this.set({ early: undefined });
+    this.effects.push({ type: 'stop', response: early.id });
+  }
+
+  #addTurn(id: string): void {
+    const conversation = insert(this.state.conversation, turnItem(id));
+    const { early } = this.state;
+    this.set({ conversation, early: early?.turn === id ? { ...early, conversation } : early });
+  }
+
   /**
    * `transcript` is null if the transcription has failed. A turn whose item was deleted is not answered, even if another
    * item has its id now.
    */
   #endTurn(id: string, transcript: string | null, language: string | undefined): void {
-    const { conversation } = this.state;
+    const { conversation, early } = this.state;
     const item = findItem(conversation, id);
     const content = [{ type: 'input_audio', transcript }] as const;
     const pending = pendingOf(item);
     if (pending && item?.type === 'message') this.set({ conversation: replace(conversation, { ...item, content }) });
     if (language !== undefined) this.set({ language });
+    if (early?.turn !== id || early.transcript !== transcript) this.#dropEarly();
     const config = this.#config;
     const isAnswered = pending === 'turn' && transcript !== null && transcript.trim() !== '';
     if (isAnswered && config.input?.detection && config.createsResponse) this.set({ isOwed: true });
@@ -184,14 +220,23 @@ export class Talk extends TalkItems {
   #begin(plan: ResponsePlan, isAutomatic: boolean): void {
     const { session } = this.context;
     const config = this.#config;
-    const ids = { response: this.newId('resp'), conversation: `conv_${session}` };
+    const early = isAutomatic ? this.state.early : undefined;
+    const ids = { response: early?.id ?? this.newId('resp'), conversation: `conv_${session}` };
     const { response, effects } = beginResponse(factsOf(plan, config, ids));
     const { items } = this.state.conversation;
     const waitsFor = (plan.input ?? items).filter(isPending).map(({ id }) => id);
     const open = { response, plan, waitsFor, isAutomatic, cuts: 0 };
     this.set(plan.isInConversation ? { active: open, isOwed: false } : { beside: [...this.state.beside, open] });
     this.#perform(effects, plan);
-    if (waitsFor.length === 0) this.#run(open);
+    if (early) this.#release(open);
+    else if (waitsFor.length === 0) this.#run(open);
+  }
+
+  /** Its turn has just ended, so that it waits for nothing. */
+  #release(open: OpenResponse): void {
+    this.#replace({ ...open, waitsFor: undefined });
+    this.set({ early: undefined, preparations: 0 });
+    this.effects.push({ type: 'release', response: open.response.facts.id });
   }
 
   #run(open: OpenResponse): void {
@@ -199,11 +244,7 @@ export class Talk extends TalkItems {
     this.#replace({ ...open, waitsFor: undefined });
     this.set({ preparations: 0 });
     try {
-      this.effects.push({
-        type: 'run',
-        response: id,
-        run: toRun(open.plan, this.#config, this.state),
-      });
+      this.effects.push({ type: 'run', response: id, run: toRun(open.plan, this.#config, this.state) });
     } catch (error) {
       if (!isExpected(error)) throw error;
       this.fail(id, error);

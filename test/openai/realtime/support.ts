@@ -173,7 +173,7 @@ export function servicesWith(
     compatAliases: new Map([['mine', 'full']]),
     transcribeEnabled: true,
     allowTurn: () => Promise.resolve(),
-    requireAudioBudget: () => Promise.resolve(),
+    requireBudget: () => Promise.resolve(undefined),
   };
   return services as unknown as Services;
 }

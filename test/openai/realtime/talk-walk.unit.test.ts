@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { readClientEvent } from '../../../src/openai/realtime/client-events.ts';
-import { openConversation } from '../../../src/openai/realtime/conversation-config.ts';
+import { openConversation, type ConversationConfig } from '../../../src/openai/realtime/conversation-config.ts';
+import { planAnswer, toRun, type Run } from '../../../src/openai/realtime/response-plan.ts';
 import type { ResponsePart } from '../../../src/openai/realtime/response.ts';
 import { updateConfig } from '../../../src/openai/realtime/session-config.ts';
 import { beginSession, isIdle, next, type SessionEvent } from '../../../src/openai/realtime/session.ts';
@@ -26,7 +27,11 @@ class Walk {
   now = 0;
   /** The runs whose parts the session awaits. */
   readonly runs: { readonly response: string; readonly isSpoken: boolean; hasPiece: boolean }[] = [];
+  /** The runs that have begun early. */
+  readonly prepared = new Map<string, Run>();
+  released = 0;
   #turn: string | undefined;
+  #isEarly = false;
   readonly #pending: string[] = [];
   #turns = 0;
 
@@ -40,12 +45,26 @@ class Walk {
     for (const effect of effects) {
       if (effect.type === 'send') this.events.push({ event_id: `event_${this.events.length}`, ...effect.event });
       if (effect.type === 'transcribe') this.#pending.push(effect.item);
-      if (effect.type === 'run') {
-        expect(effect.run.call.messages.length).toBeGreaterThan(0);
-        const isSpoken = effect.run.settings.modality === 'audio';
-        this.runs.push({ response: effect.response, isSpoken, hasPiece: false });
-      }
+      if (effect.type === 'run') this.#begin(effect.response, effect.run);
+      if (effect.type === 'prepare') this.prepared.set(effect.response, effect.run);
+      if (effect.type === 'release') this.#release(effect.response);
+      if (effect.type === 'stop') this.prepared.delete(effect.response);
     }
+  }
+
+  #begin(response: string, { call, settings }: Run): void {
+    expect(call.messages.length).toBeGreaterThan(0);
+    this.runs.push({ response, isSpoken: settings.modality === 'audio', hasPiece: false });
+  }
+
+  /** What has begun early is what would begin now. */
+  #release(response: string): void {
+    const run = this.prepared.get(response)!;
+    const config = this.state.config as ConversationConfig;
+    expect(run).toEqual(toRun(planAnswer(config), config, this.state.talk));
+    this.prepared.delete(response);
+    this.released += 1;
+    this.#begin(response, run);
   }
 
   say(event: object): void {
@@ -69,7 +88,15 @@ class Walk {
     if (this.#turn !== undefined) return;
     this.#turns += 1;
     this.#turn = `turn_${this.#turns}`;
+    this.#isEarly = false;
     this.#tell({ type: 'started', ms: this.now });
+  }
+
+  /** The speech pauses, or goes on. */
+  pauseTurn(): void {
+    if (this.#turn === undefined) return;
+    this.#isEarly = !this.#isEarly;
+    this.#tell(this.#isEarly ? { type: 'early', transcript: 'Hello.', languages: ['de'] } : { type: 'resumed' });
   }
 
   endTurn(isForgotten: boolean): void {
@@ -166,8 +193,10 @@ const actions: readonly ((walk: Walk, number: number) => void)[] = [
   (walk) => walk.say({ type: 'response.cancel' }),
   (walk, number) => walk.say({ type: 'response.cancel', response_id: walk.runs[number % 3]?.response ?? 'none' }),
   (walk) => walk.startTurn(),
+  ...Array.from({ length: 3 }, () => (walk: Walk) => walk.pauseTurn()),
   (walk, number) => walk.endTurn(number % 4 === 0),
   (walk, number) => walk.transcribe(number),
+  (walk) => walk.transcribe(2),
   ...Array.from({ length: 5 }, () => (walk: Walk, number: number) => walk.answer(number)),
   (walk, number) => walk.end(number),
   (walk, number) => walk.configure(configs[number % configs.length]!),
@@ -176,13 +205,15 @@ const actions: readonly ((walk: Walk, number: number) => void)[] = [
 
 it('keeps the laws, and ends each response', () => {
   const action = fc.tuple(fc.nat({ max: actions.length - 1 }), fc.nat({ max: 20 }));
-  const answered = { turns: 0, cancelled: 0 };
+  const answered = { turns: 0, cancelled: 0, early: 0 };
   fc.assert(
     fc.property(fc.array(action, { minLength: 20, maxLength: 80 }), (steps) => {
       const walk = new Walk();
       for (const [kind, number] of steps) actions[kind]!(walk, number);
       walk.endAll();
       expect(isIdle(walk.state)).toBe(true);
+      expect(walk.prepared.size).toBe(0);
+      answered.early += walk.released;
       expect(breachesOf(walk.events, { isWhole: true })).toEqual([]);
       answered.turns += walk.events.filter(({ type }) => type === 'response.done').length;
       answered.cancelled += walk.events.filter(({ response }) => response?.status === 'cancelled').length;
@@ -191,4 +222,5 @@ it('keeps the laws, and ends each response', () => {
   );
   expect(answered.turns).toBeGreaterThan(500);
   expect(answered.cancelled).toBeGreaterThan(50);
+  expect(answered.early).toBeGreaterThan(15);
 });

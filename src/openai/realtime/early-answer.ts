@@ -1,0 +1,38 @@
+/** The answer to a turn that may be over: it begins before the turn is committed, and nobody sees it before. Pure. */
+import type { Transcript } from '../../realtime/open-turn.ts';
+import type { ConversationConfig } from './conversation-config.ts';
+import { insert, isPending, turnItem, type Conversation } from './conversation.ts';
+import { isExpected } from './errors.ts';
+import { planAnswer, toRun, type Run } from './response-plan.ts';
+import type { TalkState } from './talk-state.ts';
+
+/** It answers the turn only if this is its transcript, and the conversation and the configuration are these objects. */
+export interface EarlyAnswer extends Pick<Transcript, 'transcript'> {
+  /** The id that the response will have. */
+  readonly id: string;
+  readonly turn: string;
+  readonly conversation: Conversation;
+  readonly config: ConversationConfig;
+}
+
+/** Returns undefined if something else comes first, or a model is not local. */
+export function planEarly(
+  turn: string,
+  { transcript, languages }: Transcript,
+  { active, isOwed, early, conversation, ...state }: TalkState,
+  config: ConversationConfig,
+): Run | undefined {
+  if (!config.createsResponse || !config.input?.detection || transcript.trim() === '') return undefined;
+  if (active || isOwed || early || conversation.items.some(isPending) || !isLocal(config)) return undefined;
+  const item = { ...turnItem(turn), content: [{ type: 'input_audio', transcript }] } as const;
+  const answered = { ...state, conversation: insert(conversation, item), language: languages?.[0] ?? state.language };
+  try {
+    return toRun(planAnswer(config), config, answered);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return undefined; // the response will report it
+  }
+}
+
+const isLocal = ({ models: { chat, speech }, settings }: ConversationConfig): boolean =>
+  chat.entry.local && (settings.modality === 'text' || speech?.entry.local === true);
