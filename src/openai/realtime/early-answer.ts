@@ -1,19 +1,10 @@
 /** The answer to a turn that may be over: it begins before the turn is committed, and nobody sees it before. Pure. */
 import type { Transcript } from '../../realtime/open-turn.ts';
 import type { ConversationConfig } from './conversation-config.ts';
-import { insert, isPending, turnItem, type Conversation } from './conversation.ts';
+import { insert, isPending, turnItem } from './conversation.ts';
 import { isExpected } from './errors.ts';
 import { planAnswer, toRun, type Run } from './response-plan.ts';
 import type { TalkState } from './talk-state.ts';
-
-/** It answers the turn only if this is its transcript, and the conversation and the configuration are these objects. */
-export interface EarlyAnswer extends Pick<Transcript, 'transcript'> {
-  /** The id that the response will have. */
-  readonly id: string;
-  readonly turn: string;
-  readonly conversation: Conversation;
-  readonly config: ConversationConfig;
-}
 
 /** Returns undefined if something else comes first, or a model is not local. */
 export function planEarly(

@@ -1,7 +1,6 @@
 /** The state of a conversation, and the effects of a change. */
 import { notPlaying, type Playing } from '../../realtime/playing.ts';
 import { emptyConversation, type Conversation } from './conversation.ts';
-import type { EarlyAnswer } from './early-answer.ts';
 import type { ResponsePlan, Run } from './response-plan.ts';
 import type { Response } from './response.ts';
 import type { SessionConfig } from './session-config.ts';
@@ -29,6 +28,19 @@ export interface TalkState {
   readonly preparations: number;
   /** Number of ids so far. */
   readonly ids: number;
+}
+
+/**
+ * The answer to a turn that may be over. It is the answer only if the turn has this transcript, and the conversation
+ * and the configuration are still these objects.
+ */
+export interface EarlyAnswer {
+  /** The id that the response will have. */
+  readonly id: string;
+  readonly turn: string;
+  readonly transcript: string;
+  readonly conversation: Conversation;
+  readonly config: SessionConfig;
 }
 
 export interface OpenResponse {
