@@ -34,7 +34,7 @@ function open(config: ReturnType<typeof configOf> = configOf({})) {
     state = step.state;
     for (const effect of step.effects) {
       if (effect.type === 'send') events.push({ event_id: `event_${events.length}`, ...effect.event });
-      if ('run' in effect) runs.push(effect.run);
+      if (effect.type === 'run' || effect.type === 'prepare') runs.push(effect.run);
       if (!('response' in effect)) continue;
       ran.push(`${effect.type} ${effect.response.slice('resp_'.length)}`);
       if (effect.type === 'run' || effect.type === 'release') last = effect.response;
