@@ -28,7 +28,7 @@ export function play(playing: Playing, { ms, db }: Pick<Sound, 'ms' | 'db'>, now
   return { untilMs: untilMs + ms, loudMs: loudMs + added, energy: energy + added * 10 ** (db / 10) };
 }
 
-export const isPlaying = ({ untilMs }: Playing, now: number): boolean => now < untilMs;
+export const isPlaying = ({ untilMs }: Pick<Playing, 'untilMs'>, now: number): boolean => now < untilMs;
 
 /**
  * Returns the mean level of the answer that is playing, in decibels relative to full scale. Undefined without an answer,
@@ -39,7 +39,7 @@ export function levelOfAnswer({ untilMs, loudMs, energy }: Playing, now: number)
   return loudMs === 0 ? silentDb : 10 * Math.log10(energy / loudMs);
 }
 
-/** Returns the milliseconds of an answer that can have been played; `playing` is the state after its last sound. */
-export function playedMs(sentMs: number, { untilMs }: Playing, now: number): number {
+/** Returns the milliseconds of an answer that can have been played; `untilMs` is that after its last sound. */
+export function playedMs(sentMs: number, { untilMs }: Pick<Playing, 'untilMs'>, now: number): number {
   return Math.max(0, sentMs - Math.max(0, untilMs - now));
 }

@@ -8,7 +8,7 @@ import { problemAnswer } from '../../contract/problems.ts';
 import type { Connecting, SessionPlace, TextSocket } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { AnswerWait } from '../../realtime/answer-wait.ts';
-import { isPlaying, levelOfAnswer } from '../../realtime/playing.ts';
+import { isPlaying, levelOfAnswer, notPlaying } from '../../realtime/playing.ts';
 import type { openSpeechSession, SpeechSession, TurnEvent } from '../../realtime/speech-session.ts';
 import { answerScopes, type InAnswerScope } from '../../realtime/answer-scope.ts';
 import { readClientEvent, type ReadEvent } from './client-events.ts';
@@ -115,7 +115,7 @@ export class Session {
     } catch (error) {
       if (this.#socket.signal.aborted) return; // the work of the session was aborted as well
       this.#log(error, 'a live session failed');
-      if (event.type === 'failed') return this.#socket.close(1011);
+      if (event.type === 'failed' || this.#state.isOver) return this.#socket.close(1011);
       await this.#apply({ type: 'failed', error });
     }
   }
@@ -186,7 +186,7 @@ export class Session {
 
   #isInterruptible(now: number): boolean {
     const { config, talk } = this.#state;
-    return config.type === 'realtime' && config.interruptsResponse && isPlaying(talk.playing, now);
+    return config.type === 'realtime' && config.interruptsResponse && isPlaying(talk.spoken ?? notPlaying, now);
   }
 
   /** Runs a response in the background. */

@@ -80,7 +80,7 @@ export class TalkItems {
     if (item.type !== 'message' || !part || (index ?? 0) !== 0) throw noItem('truncate', 'has no audio there');
     const heard = truncate(part.heard, Math.floor(ms ?? 0), Math.floor(sentMs(part)));
     this.#change(withHeard(item, heard));
-    if (this.state.spoken === id) this.set({ playing: notPlaying });
+    if (this.state.spoken?.id === id) this.set({ playing: notPlaying, spoken: undefined });
     const audio_end_ms = heard.ms;
     this.send({ type: 'conversation.item.truncated', item_id: id, content_index: 0, audio_end_ms });
   }

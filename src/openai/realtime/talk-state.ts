@@ -17,9 +17,10 @@ export interface TalkState {
   readonly early: EarlyAnswer | undefined;
   /** When the last response ended, in milliseconds. */
   readonly endedAt: number;
+  /** The sound of all responses. */
   readonly playing: Playing;
-  /** The item whose sound is playing. */
-  readonly spoken: string | undefined;
+  /** The item of the conversation whose sound was sent last, and when that will have been played. */
+  readonly spoken: { readonly id: string; readonly untilMs: number } | undefined;
   /** The item with which the model's part of the conversation begins; undefined: the first one. */
   readonly start: string | undefined;
   /** Language of the last turn. */

@@ -167,8 +167,11 @@ export class Talk extends TalkItems {
     this.#replace({ ...open, response });
     this.#perform(effects, open.plan);
     if (part.type !== 'sound') return;
-    this.set({ playing: play(this.state.playing, part, this.context.now) });
-    if (open.plan.isInConversation) this.set({ spoken: response.open?.id });
+    const playing = play(this.state.playing, part, this.context.now);
+    this.set({ playing });
+    if (open.plan.isInConversation && response.open) {
+      this.set({ spoken: { id: response.open.id, untilMs: playing.untilMs } });
+    }
   }
 
   end(id: string, end: ResponseEnd): void {
@@ -253,12 +256,12 @@ export class Talk extends TalkItems {
 
   /** Cuts the answer that is playing to what can have been played, and ends the active response. */
   #interrupt(reason: 'turn_detected' | 'client_cancelled'): void {
-    const { active, playing, spoken, conversation } = this.state;
+    const { active, spoken, conversation } = this.state;
     const { now } = this.context;
-    const playedOf = (item: Item | undefined) => playedMs(sentMs(spokenPart(item)), playing, now);
-    const item = spoken === undefined ? undefined : findItem(conversation, spoken);
+    const playedOf = (item: Item | undefined) => playedMs(sentMs(spokenPart(item)), spoken ?? notPlaying, now);
+    const item = spoken && isPlaying(spoken, now) ? findItem(conversation, spoken.id) : undefined;
     const part = spokenPart(item);
-    if (item?.type === 'message' && part && isPlaying(playing, now)) {
+    if (item?.type === 'message' && part) {
       this.set({ conversation: replace(conversation, withHeard(item, interrupt(part.heard, playedOf(item)))) });
     }
     if (active) {
@@ -267,7 +270,7 @@ export class Talk extends TalkItems {
       if (active.isAutomatic && !isBegun && reason === 'turn_detected') this.set({ isOwed: true });
       this.#stop(active, { status: 'cancelled', reason, playedMs: playedOf(open), usage: null });
     }
-    this.set({ playing: notPlaying });
+    this.set({ playing: notPlaying, spoken: undefined });
   }
 
   /** The model does not see calls of a canceled response. */

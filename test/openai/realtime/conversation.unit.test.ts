@@ -44,6 +44,17 @@ it('an answer ends when the client leaves, and the session is over then', async 
   expect(signals[0]?.aborted).toBe(true);
 });
 
+it('a session that cannot send its last event closes', async () => {
+  const { session } = endless();
+  await session.exchange(create);
+  session.draining.abort(new Error('stop'));
+  session.socket.send = () => {
+    throw new Error('not sent');
+  };
+  await session.exchange({ type: 'response.cancel' });
+  expect(session.socket.closed?.code).toBe(1011);
+});
+
 it('a draining session ends with its answer', async () => {
   const { session } = endless();
   await session.exchange(create);

@@ -8,6 +8,7 @@ import { openConversation } from '../../../src/openai/realtime/conversation-conf
 import type { Run } from '../../../src/openai/realtime/response-plan.ts';
 import { updateConfig } from '../../../src/openai/realtime/session-config.ts';
 import { beginSession, next, type Effect, type SessionEvent } from '../../../src/openai/realtime/session.ts';
+import { isPlaying } from '../../../src/realtime/playing.ts';
 import { breachesOf, type WireEvent } from '../../support/realtime-laws.ts';
 import { servicesWith } from './support.ts';
 
@@ -74,6 +75,7 @@ function open(detection: object = {}, instructions = '') {
     /** What the model has been called with last. */
     seen: () => runs.at(-1)!.call.messages.map(({ role, content }) => `${role}: ${content}`),
     answerId: () => events.findLast(({ type }) => type === 'response.output_item.added')!.item!.id,
+    isPlaying: () => isPlaying(state.talk.playing, now),
     checked: () => expect(breachesOf(events, { isWhole: true })).toEqual([]),
   };
 }
@@ -159,6 +161,34 @@ describe('an interruption', () => {
     session.wait(2_000);
     session.start('u2');
     expect(answerNext(session).at(-2)).toBe('assistant: Once upon a time. ');
+  });
+
+  it('does not cut an answer that has been played for the sound of a response beside the conversation', () => {
+    const session = open();
+    session.start('u1');
+    session.end('u1', 'Hi.');
+    session.speak('Once upon a time. ', 1_000);
+    session.finish();
+    session.say({ type: 'response.create', response: { conversation: 'none', instructions: 'Say it.' } });
+    session.speak('Beside. ', 2_000);
+    session.finish();
+    session.wait(2_000);
+    expect(session.isPlaying()).toBe(true);
+    session.start('u2');
+    expect(session.isPlaying()).toBe(false);
+    expect(answerNext(session).at(-2)).toBe('assistant: Once upon a time. ');
+  });
+
+  it('counts that an answer is played after the sound before it, of a response beside the conversation', () => {
+    const session = open({}, 'Tell a story.');
+    session.say({ type: 'response.create', response: { conversation: 'none', instructions: 'Say it.' } });
+    session.speak('Beside. ', 1_000);
+    session.finish();
+    session.say({ type: 'response.create' });
+    session.speak('Once upon a time. ', 1_000);
+    session.wait(1_500);
+    session.start('u2');
+    expect(answerNext(session).at(-2)).toBe('assistant: Once upon');
   });
 
   it('does not happen without interrupt_response: the turn is answered afterwards', () => {
