@@ -161,7 +161,7 @@ export function servicesWith(
   const served: Record<string, ReturnType<typeof serve>> = {
     transcription: serve(list),
     chat: serve(chat, {}, engine),
-    speech: serve(speech, { voices }),
+    speech: serve(speech, { voices }, engine),
   };
   const of = (capability: string) => {
     const all = served[capability] ?? [];
