@@ -59,12 +59,12 @@ async function run(
   }
 }
 
-/** Prepares the models for an answer. Never rejects: the answer reports what is wrong. */
-export async function prepareResponse({ id, run: planned, services, signal }: Preparation): Promise<void> {
+/** Warms up the models for an answer. Never rejects: the answer reports what is wrong. */
+export async function warmUpResponse({ id, run: planned, services, signal }: WarmUp): Promise<void> {
   await warmUp(toPlan(id, planned, services), services, signal).catch(ignore);
 }
 
-type Preparation = Pick<RunOptions, 'id' | 'run' | 'services' | 'signal'>;
+type WarmUp = Pick<RunOptions, 'id' | 'run' | 'services' | 'signal'>;
 type Emit = Parameters<typeof runResponse>[1];
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>

@@ -16,7 +16,7 @@ import { failure } from './errors.ts';
 import { toSpeechOptions } from './input-config.ts';
 import type { Run } from './response-plan.ts';
 import type { ResponsePart } from './response.ts';
-import { prepareResponse, runResponse, type ResponseEvent } from './run-response.ts';
+import { warmUpResponse, runResponse, type ResponseEvent } from './run-response.ts';
 import type { ServerEvent } from './server-events.ts';
 import { operationsOf, updateConfig, type SessionConfig, type SessionUpdate } from './session-config.ts';
 import { isIdle, next, type Effect, type SessionEvent, type SessionState } from './session.ts';
@@ -55,7 +55,7 @@ export class Session {
   readonly #inScope: InAnswerScope;
   /** The responses that are being made. */
   readonly #runs = new Map<string, { readonly life: LinkedSignal; readonly release: () => void }>();
-  #preparation: LinkedSignal | undefined;
+  #warming: LinkedSignal | undefined;
   readonly #work = new Set<Promise<void>>();
 
   constructor(socket: TextSocket, opening: SessionState, options: SessionOptions) {
@@ -134,7 +134,7 @@ export class Session {
       case 'prepare':
         return this.#run(effect);
       case 'warm-up':
-        return this.#prepare(effect.run);
+        return this.#warmUp(effect.run);
       case 'release':
         this.#wait.begin(effect.response);
         return this.#runs.get(effect.response)?.release() as undefined;
@@ -217,12 +217,12 @@ export class Session {
     });
   }
 
-  /** Ends the preparation before. Nothing waits for a preparation. */
-  #prepare(run: Run): undefined {
+  /** Ends the warm-up before. Nothing waits for a warm-up. */
+  #warmUp(run: Run): undefined {
     const { id, services } = this.#options;
-    this.#preparation?.end(new Error('another preparation has begun'));
-    this.#preparation = linkedSignal(this.#socket.signal);
-    void prepareResponse({ id, run, services, signal: this.#preparation.signal });
+    this.#warming?.end(new Error('another warm-up has begun'));
+    this.#warming = linkedSignal(this.#socket.signal);
+    void warmUpResponse({ id, run, services, signal: this.#warming.signal });
   }
 
   #measureWait(response: string, { type }: ResponsePart): void {

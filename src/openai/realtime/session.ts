@@ -85,7 +85,7 @@ function react(state: SessionState, event: SessionEvent, now: number): Transitio
       const configured: readonly Effect[] = event.isConfigured ? [{ type: 'configure', config }] : [];
       const created = send({ type: 'session.created', session: toSession(config, identity) } as ServerEvent);
       const opened: Transition = { state, effects: [created, { type: 'open', config }, ...configured] };
-      return event.isConfigured ? also(opened, now, (talk) => talk.prepare('update')) : opened;
+      return event.isConfigured ? also(opened, now, (talk) => talk.warmUp('update')) : opened;
     }
     case 'received':
       return receive(state, event.event, event.eventId, now);
@@ -94,7 +94,7 @@ function react(state: SessionState, event: SessionEvent, now: number): Transitio
     case 'updated': {
       const { config } = event;
       const updated = send({ type: 'session.updated', session: toSession(config, state.identity) } as ServerEvent);
-      const step = converse({ ...state, config }, now, (talk) => talk.prepare('update'));
+      const step = converse({ ...state, config }, now, (talk) => talk.warmUp('update'));
       return { state: step.state, effects: [{ type: 'configure', config }, updated, ...step.effects] };
     }
     case 'turn':

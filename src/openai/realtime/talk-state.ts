@@ -25,8 +25,8 @@ export interface TalkState {
   readonly start: string | undefined;
   /** Language of the last turn. */
   readonly language: string | undefined;
-  /** Number of preparations since the last response. */
-  readonly preparations: number;
+  /** Number of times that the models were warmed up since the last response. */
+  readonly warmUps: number;
   /** Number of ids so far. */
   readonly ids: number;
 }
@@ -65,7 +65,7 @@ export type TalkEffect =
   | { readonly type: 'release' | 'stop'; readonly response: string }
   /** Is followed by the events of a turn with the id of the item, from its transcription on. */
   | { readonly type: 'transcribe'; readonly item: string; readonly sound: Uint8Array }
-  /** Prepares the models for the next turn. */
+  /** Warms up the models for the next turn. */
   | { readonly type: 'warm-up'; readonly run: Run };
 
 export interface TalkContext {
@@ -83,7 +83,7 @@ export interface TalkContext {
 export const beginTalk: TalkState = {
   ...{ conversation: emptyConversation, active: undefined, beside: [], isOwed: false, endedAt: -Infinity },
   early: undefined,
-  ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, preparations: 0, ids: 0 },
+  ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, warmUps: 0, ids: 0 },
 };
 
 /** Whether nothing is lost if the session ends now. */
