@@ -74,6 +74,11 @@ export interface SpeechEngine extends Engine {
    *   };
    */
   synthesize(call: SpeechCall, { signal }: { signal: AbortSignal }): Promise<Speech>;
+  /**
+   * Called while the user of a live conversation connects or speaks, for local models: the engine can load the voice of
+   * the answer. Not awaited; failures are only logged.
+   */
+  warmUp?(call: Pick<SpeechCall, 'model' | 'voice' | 'language'>): Promise<void>;
   /** True if the engine receives every text exactly as it was sent, unless the request has `speakable: true`. */
   readonly verbatim?: true;
 }

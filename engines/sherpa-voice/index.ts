@@ -5,6 +5,7 @@ import {
   type Availability,
   type EngineContext,
   type ModelEntry,
+  type SpeechCall,
   type SpeechEngine,
 } from '../contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
@@ -77,18 +78,25 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     return lacking === undefined ? undefined : unavailable('program-missing', lacking);
   }
 
+  async function openVoice(call: Pick<SpeechCall, 'model' | 'voice' | 'language'>) {
+    const { id, voices, defaultVoice } = modelOf(call.model);
+    const set = await voices.inspect();
+    const found = findSpeaker(set, call, defaultVoice);
+    const isDefault = chooseSpeaker(set.speakers, {}, defaultVoice)?.file === found.file;
+    return { ...found, host: await hosts.open(found.voice, found.file, isDefault ? id : undefined) };
+  }
+
   return {
     models,
     recheck,
+    async warmUp(call) {
+      (await openVoice(call)).host.preload();
+    },
     async synthesize(call, { signal }) {
-      const { id, voices, defaultVoice } = modelOf(call.model);
       const { text, format, speed = 1 } = call;
       requireFormat(format, context);
-      const set = await voices.inspect();
-      const { voice, file, speaker, language, lang } = findSpeaker(set, call, defaultVoice);
+      const { host, file, speaker, language, lang } = await raceAbort(openVoice(call), signal);
       const { sampleRate, lengthScale } = file;
-      const isDefault = chooseSpeaker(set.speakers, {}, defaultVoice)?.file === file;
-      const host = await raceAbort(hosts.open(voice, file, isDefault ? id : undefined), signal);
       const lifetime = linkedSignal(signal);
       const end = () => lifetime.end(new Error('the speech is over'));
       const say = async (piece: string, isFirst: boolean) => {

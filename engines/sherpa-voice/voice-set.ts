@@ -83,7 +83,11 @@ function toSet(voices: readonly InspectedVoice[]): VoiceSet {
 const toVoice = ({ id, name, language }: Speaker): Voice => ({ id, name, language });
 
 /** Throws `model-unavailable`, `voice-not-supported` and `language-not-supported`. */
-export function findSpeaker({ voices, speakers }: VoiceSet, call: SpeechCall, defaultId: string | undefined): Speaker {
+export function findSpeaker(
+  { voices, speakers }: VoiceSet,
+  call: Pick<SpeechCall, 'voice' | 'language'>,
+  defaultId: string | undefined,
+): Speaker {
   const speaker = chooseSpeaker(speakers, call, defaultId);
   if (speaker) return speaker;
   const { voice } = call;

@@ -192,4 +192,5 @@ function createVoice(plan: SpeechPlan, speakers: SpeechModelSelector, signal: Ab
 }
 
 /** Voices have ISO 639-1 codes; some transcripts have a longer one. */
-const toLanguage = (code = ''): Pick<Utterance, 'language'> => (/^[a-z]{2}$/.test(code) ? { language: code } : {});
+export const toLanguage = (code = ''): Pick<Utterance, 'language'> =>
+  /^[a-z]{2}$/.test(code) ? { language: code } : {};

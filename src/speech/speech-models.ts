@@ -51,6 +51,8 @@ export interface SelectedSpeech {
   readonly model: ServedModel<'speech'>;
   /** Resolves once the first bytes are available; reading the audio throws later failures. */
   speak(utterance: Utterance, listener: Listener): Promise<Audio>;
+  /** Loads the voice for a text in this language, if the model is local. */
+  warmUp({ language }: Pick<Utterance, 'language'>): Promise<void>;
 }
 
 export interface SpeechModelSelector {
@@ -136,15 +138,20 @@ function selectedSpeech(
   modelFor: (language: string | undefined) => ServedModel<'speech'>,
   voice: string | undefined,
   { encode, limits, metrics }: Required<Pick<SelectorOptions, 'encode' | 'limits'>> & Pick<SelectorOptions, 'metrics'>,
-): Pick<SelectedSpeech, 'speak'> {
+): Pick<SelectedSpeech, 'speak' | 'warmUp'> {
+  const voiceFor = (language: string | undefined) =>
+    voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
   return {
+    async warmUp({ language }) {
+      const { engine, engineId, entry } = modelFor(language);
+      if (entry.local) await engine.warmUp?.({ model: engineId, ...voiceFor(language) });
+    },
     async speak({ language, format, speed, instructions, ...utterance }, listener) {
       const model = modelFor(language);
       const prepares = utterance.speakable ?? !model.engine.verbatim;
       const text = prepares ? speakable(utterance.text) : composed(utterance.text);
-      const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
       const call = {
-        ...{ text, model: model.engineId, format, ...voiceOrLanguage },
+        ...{ text, model: model.engineId, format, ...voiceFor(language) },
         ...(speed !== undefined && { speed }),
         ...(instructions !== undefined && { instructions }),
       };

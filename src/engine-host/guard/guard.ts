@@ -51,6 +51,7 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
   speech: (raw, guarded, call) => ({
     ...guarded,
     synthesize: guardSynthesize(raw, call),
+    ...(hasFunction(raw, 'warmUp') && { warmUp: guardWarmUp(raw, call) }),
     ...(raw.verbatim && { verbatim: true }),
   }),
 };

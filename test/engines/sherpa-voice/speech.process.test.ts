@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { findEspeakData } from '../../../engines/sherpa-voice/espeak-data.ts';
 import { speechFormats } from '../../../engines/contract/index.ts';
+import { until } from '../../support/processes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { recognize, listen, loudness, secondsOf } from '../../support/tone-listener.ts';
 import { voiceModel, writeVoice } from '../../support/voice-model.ts';
@@ -168,6 +169,15 @@ describe('voices', () => {
       message: 'No voice of this model speaks "de"; languages: en. The engine espeak has voices for most languages.',
     });
     expect(availability().code).toBe('ready');
+  });
+
+  it('are loaded before they speak', async () => {
+    const { engine, programs, wav } = await startVoices({ voices: { one: {}, two: { rate: 16_000 } } });
+    await engine.warmUp?.({ model: 'local-voice', voice: 'two' });
+    await until('it is loaded', () => programs().length === 1);
+    const loaded = programs();
+    await wav({ voice: 'two' });
+    expect(programs()).toEqual(loaded);
   });
 
   it('that are not there make the start fail, as a default', async () => {

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import type { ChatCall, ChatEngine } from '../../../engines/contract/index.ts';
 import { openConversation } from '../../../src/openai/realtime/conversation-config.ts';
 import type { TurnEvent } from '../../../src/realtime/speech-session.ts';
-import { warmUp } from '../../../src/realtime/warm-up.ts';
 import { never, written } from '../../realtime/answering.ts';
 import { checkSessions, openSession, servicesWith } from './support.ts';
 
@@ -126,15 +125,4 @@ it('nothing is prepared while the model answers, and an interruption prepares on
   await start('u2');
   expect(answered[0]?.signal.aborted).toBe(true);
   expect(prepared.slice(1).map(textsOf)).toEqual([['system: Be brief.', 'user: Tell me a story.', 'user:  ']]);
-});
-
-it('a hosted model is not called in advance', async () => {
-  const called: boolean[] = [];
-  for (const local of [true, false]) {
-    const engine = { warmUp: () => Promise.resolve(called.push(local)) };
-    const model = { engine, engineId: 'm', entry: { id: 'm', local } };
-    const plan = { id: 'a', chat: { model, call: { messages: [] }, tools: null } };
-    await warmUp(plan as unknown as Parameters<typeof warmUp>[0], {} as never, new AbortController().signal);
-  }
-  expect(called).toEqual([true]);
 });
