@@ -29,6 +29,7 @@ export async function openLiveSession(
   const closed = new Promise<number>((resolve) => {
     socket.addEventListener('close', ({ code }) => resolve(code));
   });
+  const isClosed = () => socket.readyState === WebSocket.CLOSED;
   let wake = Promise.withResolvers<undefined>();
   socket.addEventListener('message', ({ data }) => {
     events.push(JSON.parse(data as string) as WireEvent);
@@ -63,8 +64,8 @@ export async function openLiveSession(
       for (;;) {
         const found = events.filter((event) => event.type === type);
         if (found.length >= count) return found;
-        const gone = closed.then((code) => Promise.reject(new Error(`closed with ${code}: ${JSON.stringify(events)}`)));
-        await Promise.race([wake.promise, gone]);
+        await Promise.race([wake.promise, closed]);
+        if (isClosed()) throw new Error(`closed with ${await closed}: ${JSON.stringify(events)}`);
       }
     },
   };
