@@ -24,7 +24,7 @@ export default {
 `;
 
 /** The answer has twenty sentences, each of which is written in 100 ms and spoken in 100 ms, for 3 s. */
-const files = {
+export const files = {
   'ears.mjs': engineOf(
     'transcription',
     `async transcribe() {
@@ -56,7 +56,8 @@ const files = {
   ),
 };
 
-const config = 'engines: { ears: { use: ./ears.mjs }, brain: { use: ./brain.mjs }, mouth: { use: ./mouth.mjs } }\n';
+export const config =
+  'engines: { ears: { use: ./ears.mjs }, brain: { use: ./brain.mjs }, mouth: { use: ./mouth.mjs } }\n';
 
 const update = (detection: object | null) => ({
   type: 'session.update',
