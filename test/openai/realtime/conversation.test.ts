@@ -149,6 +149,20 @@ describe('a text answer', () => {
   });
 });
 
+it('a session gets nothing of one that has ended in the middle of its answer', async () => {
+  const slow = sessionUpdate({ output_modalities: ['text'], model: 'sandbox-chat-slow' });
+  const left = await openText(service, undefined, slow);
+  left.say(userItem('a b c d e f g h i j'));
+  left.say(create());
+  await left.until('response.output_text.delta');
+  left.leave();
+  const next = await openText();
+  const response = await ask(next, 'Hi');
+  expect(textOf(response)).toBe('You said: Hi');
+  const responses = next.events.flatMap(({ response_id: id }) => (id === undefined ? [] : [id]));
+  expect(new Set(responses)).toEqual(new Set([response.id]));
+});
+
 describe('a second response', () => {
   it('is refused while one is active, and the first completes', async () => {
     const session = await openText();

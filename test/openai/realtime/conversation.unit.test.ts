@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { ChatEngine } from '../../../engines/contract/index.ts';
 import { openConversation } from '../../../src/openai/realtime/conversation-config.ts';
+import { runInScope } from '../../../src/request-scope.ts';
 import { checkSessions, openSession, servicesWith } from './support.ts';
 
 checkSessions();
@@ -33,6 +34,28 @@ it('a client that does not read its answer can still cancel it', async () => {
   expect(ended.at(-1)).toMatchObject({ type: 'response.done', response: { status: 'cancelled' } });
   expect(signals[0]?.aborted).toBe(true);
   expect(session.idle.at(-1)).toBe(true);
+});
+
+it('a client that does not read its answer can still interrupt it by speaking', async () => {
+  const { session, signals } = endless();
+  session.socket.isRead = false;
+  await session.exchange(create);
+  session.speech.emit({ type: 'started', turn: 'u1', ms: 0 });
+  expect((await session.exchange()).at(-1)).toMatchObject({
+    response: { status: 'cancelled', status_details: { reason: 'turn_detected' } },
+  });
+  expect(signals[0]?.aborted).toBe(true);
+});
+
+it.each<[string, readonly string[], object]>([
+  ['speak', ['streamChat', 'createTranscription'], { speech: false, input: true, modality: 'text' }],
+  ['transcribe', ['createChat', 'createSpeech'], { speech: true, input: false, modality: 'audio' }],
+])('a key that may chat, but not %s, gets a conversation without that', (_what, operations, expected) => {
+  const services = servicesWith(undefined, { speech: [{ id: 'voice' }] });
+  const mayCall = (operation: string) => operations.includes(operation);
+  const key = { name: 'app', weight: 1, limits: {}, mayCall, mayUseModel: () => true, mayUseTool: () => true };
+  const { models, input, settings } = runInScope({ caller: 'app', key }, () => openConversation(services, undefined));
+  expect({ speech: models.speech !== undefined, input: input !== null, modality: settings.modality }).toEqual(expected);
 });
 
 it('an answer ends when the client leaves, and the session is over then', async () => {

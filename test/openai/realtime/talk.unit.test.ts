@@ -70,6 +70,10 @@ function open(detection: object = {}, instructions = '') {
       if (isWhole) apply({ type: 'part', response, part: { type: 'spoken' } });
       return said;
     },
+    call(name: string, json: string) {
+      const calls = [{ id: `call_${name}`, name, arguments: json }];
+      return apply({ type: 'part', response: runs.at(-1)!.response, part: { type: 'calls', calls } });
+    },
     finish: () =>
       apply({ type: 'answered', response: runs.at(-1)!.response, end: { status: 'completed', usage: null } }),
     /** What the model has been called with last. */
@@ -141,6 +145,46 @@ describe('an interruption', () => {
     expect(spoken.map((line) => line.trimEnd())).toEqual(heard === undefined ? [] : [`assistant: ${heard}`]);
   });
 
+  it('keeps the words that the client has left before the end of the response, and after the next turn', () => {
+    const session = open();
+    session.start('u1');
+    session.end('u1', 'Tell me a story.');
+    session.speak('Once upon a time. ', 1_000);
+    session.speak('There was a king who had a dog. ', 1_000);
+    session.wait(1_500);
+    const id = session.answerId();
+    session.say(truncate(id, 1_000));
+    expect(typesOf(session.speak('His name was Rex. ', 1_000))).toContain('response.output_audio.delta');
+    const content = [{ type: 'output_audio', transcript: 'Once upon a time.' }];
+    expect(session.start('u2')).toContainEqual(
+      expect.objectContaining({
+        type: 'conversation.item.done',
+        item: expect.objectContaining({ id, content }) as object,
+      }),
+    );
+    expect(answerNext(session)).toContain('assistant: Once upon a time.');
+    expect(session.say(truncate(id, 500))).toMatchObject([{ type: 'conversation.item.truncated', audio_end_ms: 500 }]);
+    session.start('u3');
+    session.end('u3', 'Go on.');
+    expect(session.seen()).toContain('assistant: Once upon');
+    session.finish();
+    session.checked();
+  });
+
+  it('leaves a call that was complete before it, which the model does not see', () => {
+    const session = open();
+    session.start('u1');
+    session.end('u1', 'What time is it?');
+    session.call('clock', '');
+    const [done] = session.start('u2').slice(-1);
+    const call = { type: 'function_call', status: 'completed', name: 'clock', arguments: '{}' };
+    expect(done).toMatchObject({ type: 'response.done', response: { status: 'cancelled', output: [call] } });
+    session.end('u2', 'Never mind.');
+    expect(session.seen()).toEqual(['user: What time is it?', 'user: Never mind.']);
+    session.finish();
+    session.checked();
+  });
+
   it('after the end of the response, while its sound plays, cuts its item', () => {
     const session = open();
     session.start('u1');
@@ -205,6 +249,63 @@ describe('an interruption', () => {
     session.finish();
     session.checked();
   });
+});
+
+it('a response of calls alone has no text and no sound', () => {
+  const session = open();
+  session.start('u1');
+  session.end('u1', 'What time is it?');
+  session.call('clock', '{"zone": "UTC"}');
+  session.call('calendar', '');
+  session.finish();
+  expect(session.events.filter(({ type }) => /output_audio|output_text|content_part/.test(type))).toEqual([]);
+  expect(session.events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, {}] } });
+  session.checked();
+});
+
+it('a failure in the middle of an answer closes it, and is in its end alone', () => {
+  const session = open();
+  session.start('u1');
+  session.end('u1', 'Tell me a story.');
+  session.speak('Once upon a time. ', 1_000);
+  const { response } = session.runs.at(-1)!;
+  const ended = session.apply({ type: 'broken', response, error: new EngineError('engine-failed', 'Broken.') });
+  expect(typesOf(ended)).toEqual([
+    ...['response.output_audio.done', 'response.output_audio_transcript.done', 'response.content_part.done'],
+    ...['response.output_item.done', 'conversation.item.done', 'response.done'],
+  ]);
+  expect(ended.at(-1)).toMatchObject({
+    response: {
+      ...{ status: 'failed', output: [{ status: 'incomplete' }], usage: { total_tokens: 0 } },
+      status_details: { type: 'failed', error: { type: 'server_error', message: expect.any(String) as string } },
+    },
+  });
+  session.checked();
+});
+
+it('a response beside the conversation with no input sees its instructions alone, and leaves no item', () => {
+  const session = open({}, 'Be kind.');
+  session.say(userMessage('Hi.'));
+  const response = { conversation: 'none', input: [], instructions: 'Say exactly: one moment.' };
+  session.say({ type: 'response.create', response });
+  expect(session.seen()).toEqual(['user: Say exactly: one moment.']);
+  session.speak('One moment.', 500);
+  session.finish();
+  session.say({ type: 'response.create' });
+  expect(session.seen()).toEqual(['system: Be kind.', 'user: Hi.']);
+  session.finish();
+  session.checked();
+});
+
+it('an update of one setting of the turn detection keeps the others', () => {
+  const { input } = spokenConfig({ turn_detection: { silence_duration_ms: 300, create_response: false } });
+  const config = updateConfig(
+    spokenConfig({ turn_detection: { silence_duration_ms: 300, create_response: false } }),
+    { type: 'realtime', audio: { input: { turn_detection: { threshold: 0.9 } } } },
+    services,
+  );
+  expect(config).toMatchObject({ createsResponse: false, interruptsResponse: true });
+  expect(config.input?.detection).toEqual({ ...input?.detection, threshold: 0.9 });
 });
 
 describe('a message with audio', () => {
