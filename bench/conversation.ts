@@ -1,37 +1,36 @@
 /**
- * Live conversations over a real socket: the service's own share of the wait for an answer, and interruptions. The
- * engines take a known time, and the voice is quicker than the sound that it makes.
+ * Live conversations over a real socket: the service's own share of the wait for an answer, what an early answer saves,
+ * and interruptions. The engines take a known time, and the voice is quicker than the sound that it makes.
  */
 import { quiet, sound, voice } from '../test/realtime/support.ts';
 import { spawnService } from '../test/support/child-service.ts';
 import { commitEvent, liveRate, openLiveSession, type LiveSession } from './support/live-session.ts';
-import { median } from './support/measure.ts';
+import { interleave, median } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
 const engineMs = 100;
 const sentences = 20;
 
-const engineOf = (capability: string, body: string) => `
+const engineOf = (capability: string, body: string, models: readonly object[] = [{ id: capability, local: false }]) => `
 import { setTimeout as wait } from 'node:timers/promises';
 export default {
   contract: 1,
   name: 'known-${capability}',
   capability: '${capability}',
   options: { type: 'object', properties: {} },
-  create: () => ({ models: [{ id: '${capability}', local: false }], ${body} }),
+  create: () => ({ models: ${JSON.stringify(models)}, ${body} }),
 };
 `;
 
+const transcribe = `async transcribe() {
+  await wait(${engineMs});
+  return { text: 'Tell me a story.', language: 'en', durationMs: 1000 };
+}`;
+
 /** The answer has twenty sentences, each of which is written in 100 ms and spoken in 100 ms, for 3 s. */
 export const files = {
-  'ears.mjs': engineOf(
-    'transcription',
-    `async transcribe() {
-      await wait(${engineMs});
-      return { text: 'Tell me a story.', language: 'en', durationMs: 1000 };
-    }`,
-  ),
+  'ears.mjs': engineOf('transcription', transcribe),
   'brain.mjs': engineOf(
     'chat',
     `async *complete() {
@@ -56,6 +55,34 @@ export const files = {
   ),
 };
 
+/** One sentence, which is written in 300 ms and spoken in 100 ms. An answer of the model `hosted` never begins early. */
+const localFiles = {
+  'ears.mjs': engineOf('transcription', transcribe, [{ id: 'ears', local: true }]),
+  'brain.mjs': engineOf(
+    'chat',
+    `async *complete() {
+      yield { type: 'step-started', step: 0 };
+      await wait(${3 * engineMs});
+      const content = 'There was a king.';
+      yield { type: 'content-delta', step: 0, delta: content };
+      yield { type: 'completed', result: { content, finishReason: 'stop', reasoning: null, usage: null } };
+    }`,
+    [
+      { id: 'local', local: true },
+      { id: 'hosted', local: false },
+    ],
+  ),
+  'mouth.mjs': engineOf(
+    'speech',
+    `async synthesize() {
+      await wait(${engineMs});
+      const audio = (async function* () { yield new Uint8Array(4800).fill(16); })();
+      return { mediaType: 'audio/pcm', audio };
+    }`,
+    [{ id: 'mouth', local: true }],
+  ),
+};
+
 export const config =
   'engines: { ears: { use: ./ears.mjs }, brain: { use: ./brain.mjs }, mouth: { use: ./mouth.mjs } }\n';
 
@@ -71,7 +98,31 @@ const room = sound(liveRate, [quiet, 700]);
 export async function benchConversation({ rounds }: BenchOptions): Promise<Row[]> {
   await using service = await spawnService({ env: { NODE_ENV: 'production' }, config, files });
   await using session = await openLiveSession(service, { query: 'model=chat' });
-  return [...(await answers(session, rounds)), ...(await interruptions(session, Math.min(rounds, 7)))];
+  const own = await answers(session, rounds);
+  return [...own, await earlyAnswers(Math.min(rounds, 7)), ...(await interruptions(session, Math.min(rounds, 7)))];
+}
+
+/** The silence that ends a turn takes 600 ms. Until its first answer, it is unknown how long the models take. */
+async function earlyAnswers(rounds: number): Promise<Row> {
+  await using service = await spawnService({ env: { NODE_ENV: 'production' }, config, files: localFiles });
+  await using local = await openLiveSession(service, { query: 'model=local' });
+  await using hosted = await openLiveSession(service, { query: 'model=hosted' });
+  for (const session of [local, hosted]) session.say(update({ type: 'semantic_vad' }));
+  const answered = (session: LiveSession) => async () => {
+    const done = session.next('response.done');
+    const { waitMs } = await speak(session, false);
+    await done;
+    return waitMs;
+  };
+  const waits = await interleave({ early: answered(local), usual: answered(hosted) }, rounds);
+  const [earlyMs, usualMs] = [median(waits.early), median(waits.usual)];
+  return {
+    what: '  from the end of the speech to the first sound of an answer that begins early, with a silence of 600 ms',
+    measured: milliseconds(earlyMs),
+    against: `${milliseconds(usualMs)} with a hosted model`,
+    ratio: earlyMs / usualMs,
+    goal: { atLeast: 250, value: usualMs - earlyMs, unit: 'ms saved' },
+  };
 }
 
 /** Turns that the client commits. The first one loads all modules. */
