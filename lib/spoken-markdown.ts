@@ -12,9 +12,12 @@ import { createPieces, type Piece, type PieceOptions } from './spoken-pieces.ts'
  */
 const usualLengths = { longest: 600, shortest: [0, 24, 48, 96, 192, 250] } as const;
 
-/** `write` returns the pieces that are complete. `flush` returns the rest; another text may follow. */
-export function createSpokenPieces(lengths: Pick<PieceOptions, 'longest' | 'shortest'> = usualLengths) {
-  const pieces = createPieces({ ...lengths, sentenceEnds });
+/**
+ * `write` returns the pieces that are complete. `flush` returns the rest; another text may follow. By default, pieces
+ * consist of whole sentences.
+ */
+export function createSpokenPieces(options: SpokenOptions = usualLengths) {
+  const pieces = createPieces({ sentenceEnds, ...options });
   let lines = createLines();
   return {
     write: (markdown: string) => wordsOf(pieces.push(lines.write(markdown))),
@@ -25,6 +28,8 @@ export function createSpokenPieces(lengths: Pick<PieceOptions, 'longest' | 'shor
     },
   };
 }
+
+type SpokenOptions = Omit<PieceOptions, 'sentenceEnds'> & Partial<Pick<PieceOptions, 'sentenceEnds'>>;
 
 const silent = /!\[[^[\]]*\]\([^()]*\)|https?:\/\/\S+/g;
 
@@ -84,7 +89,7 @@ const whole = /(`+|\*+|_+|~~)(?![\s*]).+?\1|\[[^[\]]*\](?:\([^()\s]*\)|(?!\())/g
 const unfinished = /[`[]|^\s*\||[.!?]$|(?:^|[^\p{L}\p{N}])(?:[*_]|~~)\S/u;
 
 /** Whether the text ends within a mark. All marks but those of math end with their line. */
-function isInMark(text: string): boolean {
+export function isInMark(text: string): boolean {
   const isIn = (begin: string, end: string) => text.lastIndexOf(begin) > text.lastIndexOf(end);
   if (isIn('\\[', '\\]') || isIn('\\begin{', '\\end{') || text.split('$$').length % 2 === 0) return true;
   const line = text.slice(text.lastIndexOf('\n') + 1);
@@ -92,7 +97,7 @@ function isInMark(text: string): boolean {
 }
 
 /** Yields the ends of sentences at which the text may be cut. */
-function* sentenceEnds(text: string): Generator<number> {
+export function* sentenceEnds(text: string): Generator<number> {
   for (const end of endsOfSentences(text, mayBeAbbreviation)) {
     if (end === text.length || !isInMark(text.slice(0, end))) yield end;
   }

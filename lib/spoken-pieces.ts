@@ -14,8 +14,11 @@ export interface PieceOptions {
    * number applies to all further pieces. Default: as many whole sentences as fit.
    */
   readonly shortest?: readonly number[];
-  /** Yields the offsets at which sentences and lines end, after their white space. The text begins with the piece. */
-  readonly sentenceEnds: (text: string) => Iterable<number>;
+  /**
+   * Yields the offsets at which sentences and lines end, after their white space. The text begins with the piece;
+   * `index` is the number of pieces before it.
+   */
+  readonly sentenceEnds: (text: string, index: number) => Iterable<number>;
 }
 
 /** UTF-16 units that the segmenters see after a piece: the following text decides whether a cut is allowed ("3.|14"). */
@@ -43,7 +46,7 @@ export function createPieces({ longest, shortest = [Infinity], sentenceEnds }: P
     let start = skipSpace(text, 0);
     while (start < text.length) {
       const enough = shortest[Math.min(count, shortest.length - 1)] ?? Infinity;
-      const next = nextPiece(text, start, { longest, enough, isLast, sentenceEnds });
+      const next = nextPiece(text, start, { longest, enough, isLast, ends: (window) => sentenceEnds(window, count) });
       if (!next) break;
       pieces.push({ text: text.slice(start, start + next.length).trimEnd(), end: next.end });
       start = skipSpace(text, start + next.length);
@@ -56,7 +59,8 @@ export function createPieces({ longest, shortest = [Infinity], sentenceEnds }: P
   return { push: (part: string) => take(part, false), end: (part = '') => take(part, true) };
 }
 
-interface Limits extends Pick<PieceOptions, 'longest' | 'sentenceEnds'> {
+interface Limits extends Pick<PieceOptions, 'longest'> {
+  readonly ends: (text: string) => Iterable<number>;
   /** The piece ends with the first sentence that makes it longer than this. */
   readonly enough: number;
   /** True if no text follows. */
@@ -67,7 +71,7 @@ interface Limits extends Pick<PieceOptions, 'longest' | 'sentenceEnds'> {
 function nextPiece(
   text: string,
   start: number,
-  { longest, enough, isLast, sentenceEnds }: Limits,
+  { longest, enough, isLast, ends }: Limits,
 ): (Pick<Piece, 'end'> & { readonly length: number }) | undefined {
   const full = skipCodePoints(text, start, longest);
   const space = /^\s*/.exec(text.slice(full, full + lookAhead))?.[0].length ?? 0;
@@ -76,7 +80,7 @@ function nextPiece(
   const isOpen = !isLast && window.length < reach + lookAhead;
   if (isOpen && window.length <= enough) return undefined;
   let sentence = 0;
-  for (const end of sentenceEnds(window)) {
+  for (const end of ends(window)) {
     if (end > reach || (end === window.length && !isLast && !window.endsWith('\n'))) break;
     sentence = end;
     if (end > enough) break;

@@ -1,5 +1,6 @@
 /** The text of an answer while the model writes it: deltas, or pieces that are to be spoken. */
 import type { AgentEvent, ChatResult } from '../../engines/contract/index.ts';
+import { clauseOrSentenceEnds } from '../../lib/first-clause.ts';
 import { createSpokenPieces } from '../../lib/spoken-markdown.ts';
 import type { RunFormat } from '../chat/run.ts';
 import { createStepJoin } from '../chat/step-join.ts';
@@ -14,7 +15,7 @@ export type AnswerText =
  * Sentences, so that an interruption wastes little speech, and because the words that were heard are estimated within a
  * piece. Voices drop parts of very short pieces.
  */
-const pieceLengths = { longest: 300, shortest: [0, 24, 48] } as const;
+const pieceLengths = { longest: 300, shortest: [0, 24, 48], sentenceEnds: clauseOrSentenceEnds } as const;
 
 /** The deltas as the model wrote them. The texts of several steps are separated by an empty line. */
 export function createDeltas(): RunFormat<AnswerText> {
@@ -25,9 +26,17 @@ export function createDeltas(): RunFormat<AnswerText> {
   };
 }
 
-/** Pieces of Markdown. A piece ends before a tool runs, so that it is spoken while the tool is running. */
+/**
+ * Pieces of Markdown. A piece ends before a tool runs, so that it is spoken while the tool is running. Each step begins
+ * with a short piece, because the user has waited for it.
+ */
 export function createPieces(): RunFormat<AnswerText> {
   let pieces = createSpokenPieces(pieceLengths);
+  const flush = () => {
+    const rest = textsOf(pieces.flush());
+    pieces = createSpokenPieces(pieceLengths);
+    return rest;
+  };
   return {
     start: () => [],
     toEvents(event) {
@@ -35,13 +44,13 @@ export function createPieces(): RunFormat<AnswerText> {
         case 'content-delta':
           return textsOf(pieces.write(event.delta));
         case 'content-retracted':
-          pieces = createSpokenPieces(pieceLengths);
+          flush();
           return [];
         case 'step-started':
         case 'tool-started':
-          return textsOf(pieces.flush());
+          return flush();
         default:
-          return event.type === 'completed' ? [...textsOf(pieces.flush()), ...endOf(event)] : [];
+          return event.type === 'completed' ? [...flush(), ...endOf(event)] : [];
       }
     },
   };

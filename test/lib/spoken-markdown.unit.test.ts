@@ -1,5 +1,6 @@
 /** The pieces in which an answer is read aloud. */
 import { describe, expect, test } from 'vitest';
+import { clauseOrSentenceEnds } from '../../lib/first-clause.ts';
 import { createSpokenPieces } from '../../lib/spoken-markdown.ts';
 import { speakable } from '../../src/speech/speakable.ts';
 
@@ -125,4 +126,52 @@ test('an answer of 100,000 characters without a full stop is read from its first
   const pieces = piecesOf(text, 50);
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(600);
   expect(pieces.join(' ')).toBe(text.trim());
+});
+
+describe('the first piece may be a clause:', () => {
+  const write = (markdown: string) => {
+    const { write: add } = createSpokenPieces({ longest: 300, shortest: [0, 24], sentenceEnds: clauseOrSentenceEnds });
+    return Array.from(markdown).flatMap((character) => add(character))[0];
+  };
+
+  test.each([
+    ['after a comma', 'As far as I can tell,', ' it rains'],
+    ['after a colon or semicolon', 'There are two of them:', ' one is'],
+    ['of 18 characters', 'If it rains Monday,', ' take'],
+    ['of several short ones', 'Well, if it rained,', ' take'],
+    ['with a number', 'It has cost 1,000 euros;', ' that is'],
+    ['with a time', 'The 12:30 train is late,', ' as usual'],
+    ['with an address', 'See https://e.org/a,b;c for it,', ' where'],
+    ['after marks', 'It is **very, very** long,', ' **but**'],
+    ['in Chinese', '如果今天下雨，', '请带伞'],
+    ['in Japanese', '今日は雨なので、', '傘を'],
+  ])('%s', (_what, clause, rest) => {
+    expect(write(`${clause}${rest}`)).toBe(clause);
+  });
+
+  test.each([
+    ['that is too short', 'If it rains today, take an umbrella.'],
+    ['that is too short in Chinese', '你好，请带伞。'],
+    ['in a number', 'The whole thing has cost 1,000 euros.'],
+    ['in a time', 'The next train leaves at 12:30 sharp.'],
+    ['in an address', 'See the page https://e.org/a,b:c;d for it.'],
+    ['in code', 'You can write `a, b, c, d, e, f` there.'],
+    ['in emphasis', 'This is **one long, and bold clause** of it.'],
+    ['in a link', 'You can read [a long, long guide](https://e.org) now.'],
+    ['in a table', '| the first one, | the second, and |'],
+    ['before what would begin a list', 'The temperature today is: -5 degrees.'],
+    ['after the sentence', 'It is cold. If it rains today, take an umbrella.'],
+  ])('but not one %s', (_what, markdown) => {
+    expect(write(`${markdown}\n`)).toBe(markdown.split(/(?<=\. )/)[0]?.trim());
+  });
+
+  test('the second piece is a sentence', () => {
+    const { write: add } = createSpokenPieces({ longest: 300, shortest: [0], sentenceEnds: clauseOrSentenceEnds });
+    const sentence = 'As far as I can tell, it rains, but the sun shines.';
+    expect(add(`${sentence} ${sentence}\n`)).toEqual([
+      'As far as I can tell,',
+      'it rains, but the sun shines.',
+      sentence,
+    ]);
+  });
 });

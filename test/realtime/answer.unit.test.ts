@@ -106,8 +106,11 @@ describe('a spoken answer', () => {
       if (part.type === 'spoken') break;
     }
     expect(told(before)).toEqual(['piece Let me look', 'sound 110', 'spoken']);
-    gate.resolve('It is there.');
-    expect(told(await listed(parts))).toEqual(['piece \nIt is there.', 'sound 120', 'spoken', 'end stop']);
+    gate.resolve('As far as I can see, it is there.');
+    expect(told(await listed(parts))).toEqual([
+      ...['piece \nAs far as I can see,', 'sound 200', 'spoken'],
+      ...['piece  it is there.', 'sound 120', 'spoken', 'end stop'],
+    ]);
   });
 
   it('does not speak what turns out to be reasoning, if it has not begun to', async () => {
