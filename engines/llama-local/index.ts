@@ -82,14 +82,14 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
   }
 
   const late = () => new EngineError('engine-timeout', `The model did not answer within ${timeout} s.`);
-  /** Rounds that wait or run. */
-  let rounds = 0;
+  /** The signals of the rounds that wait or run. A canceled one lasts until the program has confirmed that. */
+  const rounds = new Set<AbortSignal>();
   let warming = new AbortController();
 
   /** Waits for a slot in each round, so that the tools of one run do not block other runs. */
   function createAsk(model: Model): Ask {
     return async (question, onMessage, signal) => {
-      rounds += 1;
+      rounds.add(signal);
       warming.abort(new Error('a call has begun'));
       try {
         const resident = await openResident(model);
@@ -103,7 +103,7 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
           { signal },
         );
       } finally {
-        rounds -= 1;
+        rounds.delete(signal);
       }
     };
   }
@@ -115,7 +115,7 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
     const model = modelOf(call.model);
     const question = toWarmUp(call, promptOptions(call, offerOf(call, tools)));
     const resident = await openResident(model);
-    const isBusy = rounds > 0 || (resident.state === 'unloaded' && !resident.isFree);
+    const isBusy = [...rounds].some(({ aborted }) => !aborted) || (resident.state === 'unloaded' && !resident.isFree);
     if (isBusy) return;
     try {
       using limited = startTimeout(1000 * timeout, late, signal, ended);

@@ -1,1 +1,0 @@
-import"./chunk-FWKUE4VB.js";

@@ -1,0 +1,1 @@
+import"./chunk-4PNMM6TH.js";
