@@ -1,6 +1,6 @@
 /**
  * Frameworks for agents against the OpenAI-compatible API, unchanged: each asks, runs its tool, and asks again with the whole
- * conversation, or in a live one. They are no devDependencies (test/programs has a lock of its own, which .ci/run installs).
+ * conversation, or talks. They are no devDependencies (test/programs has a lock of its own, which .ci/run installs).
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,7 +8,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
-import { startTestService } from '../support/service.ts';
+import { startLocalService } from '../support/local-service.ts';
+import { describeWith } from '../support/programs.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { scriptedTalk, toneEars } from './realtime/scripted-engines.ts';
+import { sandboxSpeech, toneSpeech } from './realtime/spoken-turns.ts';
 import { startChatService } from './support/chat.ts';
 
 const folder = join(import.meta.dirname, '../programs');
@@ -17,6 +22,21 @@ const isInstalled = existsSync(join(folder, 'node_modules'));
 it('the programs are installed on CI', () => {
   expect(isInstalled || process.env.CI === undefined, 'npm ci --ignore-scripts --prefix test/programs').toBe(true);
 });
+
+/** What a program printed of a spoken conversation. */
+async function speak(program: string, { url }: TestService, turns: readonly Buffer[]): Promise<unknown> {
+  const names = turns.map((_, turn) => `${turn}.pcm`);
+  const directory = await writeFiles(
+    await temporaryDirectory(),
+    Object.fromEntries(names.map((name, turn) => [name, turns[turn]])),
+  );
+  const args = [join(folder, program), ...names.map((name) => join(directory, name))];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    timeout: 120_000,
+    env: { ...process.env, PARLANCE_URL: `${url}/v1` },
+  });
+  return JSON.parse(stdout);
+}
 
 describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/programs', () => {
   it('agents-realtime.mjs runs its tool in a live conversation, and continues', async () => {
@@ -36,13 +56,26 @@ describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/progra
     });
   });
 
-  it('agents-spoken.mjs interrupts two answers, and gets the third', async () => {
+  it.each([
+    ['agents-spoken.mjs', { interrupted: 2 }],
+    ['livekit-spoken.mjs', { cut: ['deleted', 300] }],
+  ])('%s speaks with the sandbox: a tool and two interruptions', async (program, interruptions) => {
     await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
-    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'agents-spoken.mjs')], {
-      timeout: 120_000,
-      env: { ...process.env, PARLANCE_URL: `${service.url.replace('http', 'ws')}/v1/realtime` },
+    const turns = ['call weather {"city": "Paris"}', `say: ${'A long story. '.repeat(4)}`.trim(), 'Thank you'];
+    const sounds = await Promise.all(turns.map((text) => sandboxSpeech(service, text)));
+    expect(await speak(program, service, sounds)).toEqual({
+      ...{ said: turns, called: ['Paris'], ...interruptions, errors: [] },
     });
-    expect(JSON.parse(stdout)).toEqual({ interrupted: 2, truncated: 2, errors: [] });
+  });
+
+  describeWith(['whisper-cli'], 'with whisper.cpp', () => {
+    it('agents-spoken.mjs speaks: a tool and two interruptions', async () => {
+      await using service = await startLocalService(scriptedTalk({ ears: toneEars }));
+      const turns = [['alpha', 'bravo'], ['charlie'], ['delta', 'golf']] as const;
+      expect(await speak('agents-spoken.mjs', service, turns.map(toneSpeech))).toEqual({
+        ...{ said: turns.map((words) => words.join(' ')), called: ['Paris'], interrupted: 2, errors: [] },
+      });
+    });
   });
 
   it.each(['agents.mjs', 'mastra.mjs'])('%s runs its tool and continues', async (program) => {

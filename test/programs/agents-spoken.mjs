@@ -1,45 +1,47 @@
-// The Agents SDK with its own settings in a spoken conversation: the user speaks while each answer but the last is playing.
-// PARLANCE_URL names the service, ws://.../v1/realtime.
-import { RealtimeAgent, RealtimeSession } from '@openai/agents/realtime';
+// The Agents SDK with its own settings in a spoken conversation: the first turn calls a tool, and the user speaks again
+// while each answer but the last is playing. The arguments are the sounds of the turns: 24 kHz, 16 bits.
+// PARLANCE_URL names the service, http://.../v1.
+import { readFile } from 'node:fs/promises';
+import { RealtimeAgent, RealtimeSession, tool } from '@openai/agents/realtime';
+import { z } from 'zod';
 
-const interruptions = 2;
-const rate = 24_000;
+const [, , ...turns] = process.argv;
+const pause = new ArrayBuffer(48_000);
 
-/** A tone of one second, or silence. */
-const samples = (ms, peak) =>
-  Int16Array.from({ length: (rate * ms) / 1000 }, (_, at) => peak * Math.sin((2 * Math.PI * 440 * at) / rate)).buffer;
-const say = () => {
-  session.sendAudio(samples(600, 0));
-  session.sendAudio(samples(1_000, 12_000));
-};
-const pause = () => session.sendAudio(samples(1_000, 0));
-
-const session = new RealtimeSession(new RealtimeAgent({ name: 'Assistant' }), {
-  transport: 'websocket',
+const called = [];
+const weather = tool({
+  name: 'weather',
+  description: 'The weather of a city.',
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => {
+    called.push(city);
+    return `It is sunny in ${city}. `.repeat(40);
+  },
 });
+const agent = new RealtimeAgent({ name: 'Assistant', instructions: 'Be brief.', tools: [weather] });
+const session = new RealtimeSession(agent, { transport: 'websocket' });
+const said = [];
 const errors = [];
 let interrupted = 0;
-let truncated = 0;
 session.on('error', (error) => errors.push(error));
 session.on('audio_interrupted', () => (interrupted += 1));
 
 const waiting = new Map();
 const next = (type) => new Promise((resolve) => waiting.set(type, resolve));
 session.transport.on('*', (event) => {
-  if (event.type === 'conversation.item.truncated') truncated += 1;
+  if (event.type === 'conversation.item.input_audio_transcription.completed') said.push(event.transcript.trim());
   waiting.get(event.type)?.();
 });
 
-await session.connect({ apiKey: 'none', url: process.env.PARLANCE_URL });
-for (let turn = 0; turn <= interruptions; turn += 1) {
-  const sound = next('response.output_audio.delta');
-  if (turn === 0) say();
-  pause();
-  await sound;
-  if (turn === interruptions) break;
+await session.connect({ apiKey: 'none', url: `${process.env.PARLANCE_URL.replace('http', 'ws')}/realtime` });
+for (const [turn, file] of turns.entries()) {
   const cut = next('conversation.item.truncated');
-  say();
-  await cut;
+  const { buffer } = new Uint8Array(await readFile(file));
+  session.sendAudio(buffer);
+  if (turn > 0) await cut;
+  const sound = next('response.output_audio.delta');
+  session.sendAudio(pause);
+  await sound;
 }
-console.log(JSON.stringify({ interrupted, truncated, errors }));
+console.log(JSON.stringify({ said, called, interrupted, errors }));
 session.close();

@@ -7,7 +7,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { experimental_streamTranscribe as streamTranscribe } from 'ai';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bearer, keysFile, tokenOf } from '../../keys/support/keys.ts';
 import { startChromium } from '../../support/chromium.ts';
 import { createApi } from '../../support/http.ts';
@@ -16,6 +16,8 @@ import { describeWith } from '../../support/programs.ts';
 import { commitEvent, inputUpdate, openLiveSession, transcription } from '../../support/realtime-client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { scriptedTranscription } from '../support/audio.ts';
+import { askedOf, msPerWord, scriptedTalk, toneEars, wordsHeard } from './scripted-engines.ts';
+import { sandboxSpeech, toneSpeech } from './spoken-turns.ts';
 import { tonePcm, toneWav, type Word } from '../../support/tone-model.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -48,6 +50,9 @@ async function transcribeBySdk({ url }: TestService, options: SocketOptions): Pr
   return text.trim();
 }
 
+const file = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+const tls = { TLS_CERT: file('localhost.pem'), TLS_KEY: file('localhost-key.pem') };
+
 describeWith(['whisper-cli'], 'live transcription', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -74,11 +79,9 @@ describeWith(['whisper-cli'], 'live transcription', () => {
   });
 
   test('by the openai SDK over wss://', async () => {
-    const file = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
-    const env = { TLS_CERT: file('localhost.pem'), TLS_KEY: file('localhost-key.pem') };
-    await using secure = await startLocalService({ env });
+    await using secure = await startLocalService({ env: tls });
     expect(secure.url).toMatch(/^https:/);
-    expect(await transcribeBySdk(secure, { ca: await readFile(env.TLS_CERT) })).toBe('charlie delta');
+    expect(await transcribeBySdk(secure, { ca: await readFile(tls.TLS_CERT) })).toBe('charlie delta');
   });
 
   test.each([
@@ -115,6 +118,77 @@ describeWith(['whisper-cli'], 'live transcription', () => {
     expect(whole.times).toHaveLength(4);
     expect(await turnsOf(960)).toEqual(whole);
     expect(await turnsOf(7_777)).toEqual(whole);
+  });
+});
+
+/**
+ * The first of three turns calls a tool. The others interrupt the answers before them, which are then truncated: the first one
+ * by too much. Returns what was said, and the ends of both answers.
+ */
+async function talkBySdk({ url }: TestService, turns: readonly Buffer[], options: SocketOptions) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'sk-none' });
+  const session = new OpenAIRealtimeWS({ model: 'gpt-realtime', options }, client);
+  const said: string[] = [];
+  session.on('conversation.item.input_audio_transcription.completed', ({ transcript }) => said.push(transcript.trim()));
+  const say = (sound: Buffer) => session.send({ type: 'input_audio_buffer.append', audio: sound.toString('base64') });
+  const pause = Buffer.alloc(48_000);
+
+  await session.emitted('session.created');
+  const audio = { input: { transcription: { model: 'whisper-1' } } };
+  const tool = { type: 'function', name: 'weather', parameters: { type: 'object' } } as const;
+  session.send({ type: 'session.update', session: { type: 'realtime', audio, tools: [tool] } });
+  const [called, done] = [session.emitted('response.function_call_arguments.done'), session.emitted('response.done')];
+  say(Buffer.concat([turns[0]!, pause]));
+  const { call_id, arguments: json } = await called;
+  await done;
+  const { city } = JSON.parse(json) as { readonly city: string };
+  const output = `It is sunny in ${city}. `.repeat(40);
+  let sound = session.emitted('response.output_audio.delta');
+  session.send({ type: 'conversation.item.create', item: { type: 'function_call_output', call_id, output } });
+  session.send({ type: 'response.create' });
+  const ends: number[] = [];
+  for (const [index, audio_end_ms] of [99_000, 2_000].entries()) {
+    const { item_id } = await sound;
+    const started = session.emitted('input_audio_buffer.speech_started');
+    const truncated = session.emitted('conversation.item.truncated');
+    say(turns[index + 1]!);
+    await started;
+    session.send({ type: 'conversation.item.truncate', item_id, content_index: 0, audio_end_ms });
+    ends.push((await truncated).audio_end_ms);
+    sound = session.emitted('response.output_audio.delta');
+    say(pause);
+  }
+  await sound;
+  session.close();
+  expect(ends[0]).toBeLessThan(99_000);
+  return { said, ends };
+}
+
+describe('a spoken conversation by the openai SDK over wss://, with a tool and two interruptions', () => {
+  describeWith(['whisper-cli'], 'with whisper.cpp', () => {
+    test('has the words that were heard', async () => {
+      await using service = await startLocalService({ ...scriptedTalk({ ears: toneEars }), env: tls });
+      const turns = [toneSpeech(['alpha', 'bravo']), toneSpeech(['charlie']), toneSpeech(['delta', 'golf'])];
+      const { said, ends } = await talkBySdk(service, turns, { ca: await readFile(tls.TLS_CERT) });
+      expect(said).toEqual(['alpha bravo', 'charlie', 'delta golf']);
+      const last = askedOf(service).at(-1)!;
+      const result = `tool: ${'It is sunny in Paris. '.repeat(40)}`;
+      const talk = ['user: alpha bravo', 'assistant: ', result, last[3], 'user: charlie', last[5], 'user: delta golf'];
+      expect(last).toEqual(talk);
+      for (const [index, answer] of [last[3], last[5]].entries()) {
+        const words = Math.round(ends[index]! / msPerWord);
+        expect(Math.abs(wordsHeard(answer) - words), answer).toBeLessThanOrEqual(1);
+      }
+    });
+  });
+
+  test('with the sandbox', async () => {
+    await using service = await startTestService({ env: { ...tls, PARLANCE_SANDBOX: '1' } });
+    await using plain = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
+    const texts = ['call weather {"city": "Paris"}', `say: ${'A long story. '.repeat(4)}`.trim(), 'Thank you'];
+    const turns = await Promise.all(texts.map((text) => sandboxSpeech(plain, text)));
+    const { said } = await talkBySdk(service, turns, { ca: await readFile(tls.TLS_CERT) });
+    expect(said).toEqual(texts);
   });
 });
 

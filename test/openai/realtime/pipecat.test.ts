@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openLiveSession, type LiveSession } from '../../support/realtime-client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { endsOfPipecat } from './pipecat-events.ts';
+import { sandboxSpeech } from './spoken-turns.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -19,15 +20,7 @@ const frameBytes = 960;
 const replayedBytes = 24_000;
 const firstSound = 'response.output_audio.delta';
 
-/** The sandbox reads this sound as the text. */
-async function speechOf(input: string): Promise<Buffer> {
-  const answer = await fetch(`${service.url}/v1/audio/speech`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'sandbox-speech', voice: 'en', input, response_format: 'pcm' }),
-  });
-  return Buffer.from(await answer.arrayBuffer());
-}
+const speechOf = (text: string) => sandboxSpeech(service, text);
 
 class Pipecat {
   readonly live: LiveSession;

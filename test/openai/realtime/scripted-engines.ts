@@ -4,9 +4,9 @@ import type { TestService, TestServiceOptions } from '../../support/service.ts';
 /** How long the voice takes for each word by default. */
 export const msPerWord = 1_000;
 
-/** Six sentences of ten words: Word1 word2, and so on. */
+/** Six sentences of ten words that have the same length: Word01 word02, and so on. */
 export const story = Array.from({ length: 60 }, (_, at) => {
-  const word = `${at % 10 === 0 ? 'W' : 'w'}ord${at + 1}`;
+  const word = `${at % 10 === 0 ? 'W' : 'w'}ord${String(at + 1).padStart(2, '0')}`;
   return at % 10 === 9 ? `${word}.` : word;
 }).join(' ');
 
