@@ -218,7 +218,7 @@ describeWith(['chromium', 'whisper-cli'], 'in Chromium', () => {
 
   test.concurrent.for(['sandbox-transcribe', 'tones'])('the AI SDK, with %s', async (model, context) => {
     const { expect } = context;
-    const { page, session, converse } = await openPage(`/ai-sdk?model=${model}`, context);
+    const { page, session, converse } = await openPage(model === 'tones' ? '/ai-sdk?model=tones' : '/ai-sdk', context);
     await page.getByRole('button', { name: 'Talk' }).click();
     await session.next('session.updated');
     await converse(model === 'tones' ? forWhisper : forSandbox);
@@ -238,7 +238,7 @@ describeWith(['chromium', 'whisper-cli'], 'in Chromium', () => {
       const { page, converse } = await openPage('/agents', context);
       const url = `${service.url.replace('http', 'ws')}/v1/realtime`;
       const turnDetection = { type: 'server_vad', prefixPaddingMs: 500 };
-      const input = model === 'tones' ? { transcription: { model }, turnDetection } : {};
+      const input = model === 'tones' ? { transcription: { model, language: 'en' }, turnDetection } : {};
       await page.evaluate(`talk('${url}', '${await createSecret()}', ${JSON.stringify(input)})`);
       await converse(model === 'tones' ? forWhisper : forSandbox);
       expect(await page.evaluate('seen')).toMatchObject({ errors: [], called: ['Paris'], interrupted: 2 });

@@ -22,7 +22,7 @@ async function talk() {
     sessionConfig: {
       instructions: 'Be brief.',
       voice: 'alloy',
-      inputAudioTranscription: { model: new URLSearchParams(location.search).get('model') },
+      inputAudioTranscription: { language: 'en', ...Object.fromEntries(new URLSearchParams(location.search)) },
       turnDetection: { type: 'server-vad', prefixPaddingMs: 500 },
     },
     onToolCall: ({ toolCall }) => `Sunny in ${toolCall.args.city}. `.repeat(12).trim(),
