@@ -133,7 +133,11 @@ const blankTurn: Item = {
   content: [{ type: 'input_text', text: ' ' }],
 };
 
-/** Returns the run for the next turn, with a blank text instead of its transcript. Throws as `toRun` does. */
-export function toNextRun(config: ConversationConfig, { conversation, ...answered }: Answered): Run {
-  return toRun(planAnswer(config), config, { ...answered, conversation: insert(conversation, blankTurn) });
+/** Returns the run for the next turn, by default with a blank text instead of its transcript. Throws as `toRun` does. */
+export function toNextRun(
+  config: ConversationConfig,
+  { conversation, ...answered }: Answered,
+  turn: Item = blankTurn,
+): Run {
+  return toRun(planAnswer(config), config, { ...answered, conversation: insert(conversation, turn) });
 }
