@@ -192,11 +192,12 @@ export class Session {
   /** Runs a response in the background. */
   #run({ type, response, run }: Extract<Effect, { type: 'run' | 'prepare' }>): undefined {
     const { id, log, place, services } = this.#options;
-    let spokenMs = 0;
+    let [isSeen, spokenMs] = [type === 'run', 0];
     const life = linkedSignal(this.#socket.signal);
     const { signal } = life;
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    const made = { life, release: () => resolve(undefined) };
+    const release = type === 'prepare' ? raceAbort(promise, signal) : undefined;
+    const made = { life, release: () => ((isSeen = true), resolve(undefined)) };
     this.#runs.set(response, made);
     if (type === 'run') this.#wait.begin(response);
     const emit = async (event: ResponseEvent) => {
@@ -206,11 +207,10 @@ export class Session {
       if (event.type === 'part') this.#measureWait(response, event.part);
       await this.#socket.drained(maxUnsentSound);
     };
-    const release = type === 'prepare' ? raceAbort(promise, signal) : undefined;
     const work = runResponse({ id, run, log, services, inScope: this.#inScope, signal, release }, emit);
     this.#work.add(work);
     void work.finally(() => {
-      place.responseEnded(spokenMs);
+      if (isSeen) place.responseEnded(spokenMs);
       life[Symbol.dispose]();
       if (this.#runs.get(response) === made) this.#runs.delete(response); // else it runs again
       this.#work.delete(work);

@@ -140,14 +140,15 @@ describe('an answer that has begun early', () => {
   });
 
   it('ends unseen when the speech goes on', async () => {
-    const { early, exchange, end, tell, signals, logged } = await talk();
+    const { early, exchange, end, tell, signals, logged, responses } = await talk();
     early('two');
     await exchange();
     tell('two', { type: 'resumed' });
     expect(await exchange()).toEqual([]);
     expect(signals[1]!.aborted).toBe(true);
-    expect(logged).toEqual([]);
+    expect([logged, responses.length]).toEqual([[], 1]);
     expect(resultOf(await end('two', 'Hello you.'))).toEqual({ status: 'completed' });
+    expect(responses).toHaveLength(2);
     expect(signals).toHaveLength(3);
   });
 
