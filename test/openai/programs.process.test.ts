@@ -12,7 +12,7 @@ import { startLocalService } from '../support/local-service.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
-import { scriptedTalk, toneEars } from './realtime/scripted-engines.ts';
+import { askedOf, scriptedTalk, toneEars, wordsHeard } from './realtime/scripted-engines.ts';
 import { sandboxSpeech, toneSpeech } from './realtime/spoken-turns.ts';
 import { startChatService } from './support/chat.ts';
 
@@ -22,6 +22,8 @@ const isInstalled = existsSync(join(folder, 'node_modules'));
 it('the programs are installed on CI', () => {
   expect(isInstalled || process.env.CI === undefined, 'npm ci --ignore-scripts --prefix test/programs').toBe(true);
 });
+
+const anyNumber = expect.any(Number) as number;
 
 /** What a program printed of a spoken conversation. */
 async function speak(program: string, { url }: TestService, turns: readonly Buffer[]): Promise<unknown> {
@@ -57,7 +59,7 @@ describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/progra
   });
 
   it.each([
-    ['agents-spoken.mjs', { interrupted: 2 }],
+    ['agents-spoken.mjs', { interrupted: 2, cut: [anyNumber, anyNumber] }],
     ['livekit-spoken.mjs', { cut: ['deleted', 300] }],
   ])('%s speaks with the sandbox: a tool and two interruptions', async (program, interruptions) => {
     await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
@@ -70,11 +72,19 @@ describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/progra
 
   describeWith(['whisper-cli'], 'with whisper.cpp', () => {
     it('agents-spoken.mjs speaks: a tool and two interruptions', async () => {
-      await using service = await startLocalService(scriptedTalk({ ears: toneEars }));
+      const wordMs = 300;
+      await using service = await startLocalService(scriptedTalk({ ears: toneEars, wordMs }));
       const turns = [['alpha', 'bravo'], ['charlie'], ['delta', 'golf']] as const;
-      expect(await speak('agents-spoken.mjs', service, turns.map(toneSpeech))).toEqual({
-        ...{ said: turns.map((words) => words.join(' ')), called: ['Paris'], interrupted: 2, errors: [] },
-      });
+      const talk = await speak('agents-spoken.mjs', service, turns.map(toneSpeech));
+      const said = turns.map((words) => words.join(' '));
+      expect(talk).toEqual({ said, called: ['Paris'], interrupted: 2, cut: [anyNumber, anyNumber], errors: [] });
+      const last = askedOf(service).at(-1)!;
+      for (const [turn, ms] of (talk as { readonly cut: readonly number[] }).cut.entries()) {
+        const answer = last[last.indexOf(`user: ${said[turn + 1]}`) - 1]!;
+        // An answer of which nothing was heard is not there.
+        const words = answer.startsWith('assistant: Word') ? wordsHeard(answer) : 0;
+        expect(Math.abs(words - Math.round(ms / wordMs)), answer).toBeLessThanOrEqual(1);
+      }
     });
   });
 

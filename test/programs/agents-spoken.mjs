@@ -20,8 +20,7 @@ const weather = tool({
 });
 const agent = new RealtimeAgent({ name: 'Assistant', instructions: 'Be brief.', tools: [weather] });
 const session = new RealtimeSession(agent, { transport: 'websocket' });
-const said = [];
-const errors = [];
+const [said, cut, errors] = [[], [], []];
 let interrupted = 0;
 session.on('error', (error) => errors.push(error));
 session.on('audio_interrupted', () => (interrupted += 1));
@@ -30,18 +29,19 @@ const waiting = new Map();
 const next = (type) => new Promise((resolve) => waiting.set(type, resolve));
 session.transport.on('*', (event) => {
   if (event.type === 'conversation.item.input_audio_transcription.completed') said.push(event.transcript.trim());
+  if (event.type === 'conversation.item.truncated') cut.push(event.audio_end_ms);
   waiting.get(event.type)?.();
 });
 
 await session.connect({ apiKey: 'none', url: `${process.env.PARLANCE_URL.replace('http', 'ws')}/realtime` });
 for (const [turn, file] of turns.entries()) {
-  const cut = next('conversation.item.truncated');
+  const truncated = next('conversation.item.truncated');
   const { buffer } = new Uint8Array(await readFile(file));
   session.sendAudio(buffer);
-  if (turn > 0) await cut;
+  if (turn > 0) await truncated;
   const sound = next('response.output_audio.delta');
   session.sendAudio(pause);
   await sound;
 }
-console.log(JSON.stringify({ said, called, interrupted, errors }));
+console.log(JSON.stringify({ said, called, interrupted, cut, errors }));
 session.close();
