@@ -55,7 +55,7 @@ async function* speak(
 ): AsyncGenerator<Int16Array> {
   const soundOf = createTones(speed);
   const between = silenceBetween(speed);
-  const around = new Int16Array(5 * between.length);
+  const around = silenceBetween(speed, 5);
   yield around;
   for (const burst of bursts) {
     if (delayMs > 0) await pause(delayMs, signal);

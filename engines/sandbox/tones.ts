@@ -72,8 +72,10 @@ function pulseOf(hertz: number, length: number): Float32Array {
   });
 }
 
-export function silenceBetween(speed: number): Int16Array {
-  return new Int16Array(pulsesBetween * pulseLength(speed));
+/** The pause between two bursts, or several of them: a quiet room, in which live sessions find the first word. */
+export function silenceBetween(speed: number, times = 1): Int16Array {
+  const length = times * pulsesBetween * pulseLength(speed);
+  return Int16Array.from({ length }, (_, at) => (noise[at % noise.length] ?? 0) / 30);
 }
 
 export const radians = (2 * Math.PI) / sampleRate;

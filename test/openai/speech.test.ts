@@ -18,7 +18,7 @@ const begins = {
   wav: /^RIFF....WAVE/s,
   ogg: /^OggS/,
   opus: /^OggS/,
-  pcm: /^\0\0/, // a pause
+  pcm: /^.[\0\xff]/s, // a pause
 } as const;
 
 describe('with the sandbox', () => {

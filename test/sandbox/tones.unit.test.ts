@@ -1,7 +1,8 @@
 /** Speech that carries its text: without it, every recording has the same transcript. */
 import { describe, expect, it } from 'vitest';
 import { readSpeech, type Transcribed } from '../../engines/sandbox/read-speech.ts';
-import { burstsOf, createTones, silenceBetween } from '../../engines/sandbox/tones.ts';
+import { burstsOf, createTones, sampleRate, silenceBetween } from '../../engines/sandbox/tones.ts';
+import { levelOf, newGate, pushLevel } from '../../lib/voice-gate.ts';
 import { sentences } from './sentences.ts';
 
 function speak(text: string, { speed = 1, voice = 0 } = {}): Int16Array {
@@ -39,6 +40,19 @@ describe('the speech of the sandbox', () => {
         [...halved].flatMap((sample, index) => [sample, (sample + (halved[index + 1] ?? 0)) / 2]),
       );
       for (const sound of [far, noisy, narrow]) expect((await transcribe(sound))?.text).toBe(text);
+    }
+  });
+
+  it.each(['Yes.', 'Hello', 'Please continue.'])('interrupts an answer from digital silence: %s', (text) => {
+    const frame = sampleRate / 50;
+    for (let phase = 0; phase < frame; phase += frame / 10) {
+      const samples = Int16Array.from([...new Int16Array(sampleRate + phase), ...speak(text)]);
+      let gate = newGate;
+      for (let at = 0; at + frame <= samples.length && !gate.isOpen; at += frame) {
+        const level = levelOf(samples.subarray(at, at + frame), 32_768);
+        gate = pushLevel(gate, level, 20, { pauseMs: 500, isSpeaking: true });
+      }
+      expect(gate.isOpen, `phase ${phase}`).toBe(true);
     }
   });
 
