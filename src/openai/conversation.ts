@@ -21,7 +21,9 @@ export function createConversation() {
   let toolField: string | undefined;
   let image: string | undefined;
   /** Calls without an output. */
-  let open: OpenCall[] = [];
+  const open: OpenCall[] = [];
+  /** The calls of the last message to which a call was joined: a copy for each call would block others for long. */
+  let joined: ToolCall[] = [];
 
   function end(): void {
     const [unanswered] = open;
@@ -68,7 +70,9 @@ export function createConversation() {
     call(call: ToolCall, at: string): void {
       toolField ??= at;
       const last = takeAssistantMessage();
-      messages.push({ ...last, toolCalls: [...(last.toolCalls ?? []), call] });
+      if (last.toolCalls !== joined) joined = [...(last.toolCalls ?? [])];
+      joined.push(call);
+      messages.push({ ...last, toolCalls: joined });
       open.push({ id: call.id, at });
     },
     output(toolCallId: string, content: string, at: string): void {
@@ -77,7 +81,7 @@ export function createConversation() {
         const rule = `"${shorten(toolCallId, 100)}" is not the id of an unanswered function_call before it`;
         throw invalid('body', `${at}/call_id`, rule);
       }
-      open = open.toSpliced(index, 1);
+      open.splice(index, 1);
       messages.push({ role: 'tool', content, toolCallId });
     },
   };

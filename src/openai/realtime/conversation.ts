@@ -60,6 +60,11 @@ export function wouldOverflow({ items, length }: Conversation, more: readonly It
   return items.length + more.length > maxItems || sum > maxLength;
 }
 
+/** Returns what the work with the whole conversation takes, in characters. An item takes as much as some text. */
+export const sizeOf = ({ items, length }: Conversation): number => length + items.length * itemSize;
+
+const itemSize = 128;
+
 export const findItem = ({ items }: Conversation, id: string): Item | undefined => items.find((item) => item.id === id);
 
 /** Returns the id of the item before this one; null if it is the first. */

@@ -59,7 +59,8 @@ export function planResponse(
     throw new Refused('invalid_value', 'response.conversation must be auto or none', 'response.conversation');
   }
   const settings = updateSettings(current, sent, models, '/response');
-  const items = input?.map((item, index) => readInput(item, conversation, `response.input[${String(index)}]`));
+  const known = new Map(input && conversation.items.map((item) => [item.id, item]));
+  const items = input?.map((item, index) => readInput(item, known, `response.input[${String(index)}]`));
   if (items && wouldOverflow(emptyConversation, items)) throw tooLong('response.input');
   const isInConversation = place !== 'none';
   return { settings, instructions: instructions ?? undefined, input: items, isInConversation, metadata };
@@ -72,7 +73,7 @@ export const tooLong = (field: string): Refused =>
     field,
   );
 
-function readInput(item: Schemas['RealtimeItemCreate'], conversation: Conversation, at: string): Item {
+function readInput(item: Schemas['RealtimeItemCreate'], known: ReadonlyMap<string, Item>, at: string): Item {
   if (item.type !== 'item_reference') {
     const read = readItem(item, at, at);
     if (!isPending(read)) return read;
@@ -82,7 +83,7 @@ function readInput(item: Schemas['RealtimeItemCreate'], conversation: Conversati
       `${at}.content`,
     );
   }
-  const found = findItem(conversation, item.id ?? '');
+  const found = known.get(item.id ?? '');
   if (found) return found;
   throw new Refused('invalid_value', `${at}.id is not the id of an item`, `${at}.id`);
 }

@@ -12,6 +12,7 @@ import { isPlaying, levelOfAnswer, notPlaying } from '../../realtime/playing.ts'
 import type { openSpeechSession, SpeechSession, TurnEvent } from '../../realtime/speech-session.ts';
 import { answerScopes, type InAnswerScope } from '../../realtime/answer-scope.ts';
 import { readClientEvent, type ReadEvent } from './client-events.ts';
+import { sizeOf } from './conversation.ts';
 import { failure } from './errors.ts';
 import { toSpeechOptions } from './input-config.ts';
 import type { Run } from './response-plan.ts';
@@ -31,8 +32,12 @@ export interface SessionOptions extends Connecting {
 
 /** Rate limit for client events other than audio. Events beyond it are delayed. */
 const eventRate = { burst: 200, perSecond: 100 };
-/** A longer message counts as several events. For an append, only the part that is not audio counts. */
+/**
+ * A longer message counts as several events. For an append, only the part that is not audio counts. An event that reads
+ * the conversation counts as if it contained it.
+ */
 const eventLength = 16_384;
+const readers: ReadonlySet<string> = new Set(['response.create', 'conversation.item.retrieve']);
 /**
  * Rate limit for appends, as if each contained 10 ms. Audio has its own rate limit, but appends with almost no audio
  * also cost work.
@@ -91,7 +96,9 @@ export class Session {
     const { signal } = this.#socket;
     const sound = read.type === 'received' && read.event.type === 'input_audio_buffer.append' ? read.event.sound : null;
     if (sound) await this.#waitForAppends(1, signal);
-    const besideSound = text.length - (sound ? toBase64Length(sound) : 0);
+    const isReader = read.type === 'received' && readers.has(read.event.type);
+    const conversation = isReader ? sizeOf(this.#state.talk.conversation) : 0;
+    const besideSound = text.length - (sound ? toBase64Length(sound) : 0) + conversation;
     const events = sound ? Math.floor(besideSound / eventLength) : Math.ceil(besideSound / eventLength);
     if (events > 0) await this.#waitForEvents(events, signal);
   }

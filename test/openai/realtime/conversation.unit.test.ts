@@ -1,5 +1,5 @@
 /** A conversation without network: what its runs do when the client cancels, does not read, or leaves. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { ChatEngine } from '../../../engines/contract/index.ts';
 import { openConversation } from '../../../src/openai/realtime/conversation-config.ts';
 import { runInScope } from '../../../src/request-scope.ts';
@@ -22,6 +22,11 @@ function endless() {
   const services = servicesWith(undefined, { engine: { complete } });
   return { signals, session: openSession({ services }, openConversation(services, undefined)) };
 }
+
+const userItem = (text: string) => ({
+  type: 'conversation.item.create',
+  item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+});
 
 const create = { type: 'response.create', response: { instructions: 'Go on.' } };
 
@@ -56,6 +61,24 @@ it.each<[string, readonly string[], object]>([
   const key = { name: 'app', weight: 1, limits: {}, mayCall, mayUseModel: () => true, mayUseTool: () => true };
   const { models, input, settings } = runInScope({ caller: 'app', key }, () => openConversation(services, undefined));
   expect({ speech: models.speech !== undefined, input: input !== null, modality: settings.modality }).toEqual(expected);
+});
+
+it.each([
+  ['long', [userItem('x'.repeat(245_760 - 128))]],
+  ['of many items', Array.from({ length: 180 }, () => userItem(''))],
+])('events that read a conversation that is %s count as several', async (_what, items) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const session = openSession({}, openConversation(servicesWith(), undefined));
+    await session.exchange(...items);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const read = { type: 'conversation.item.retrieve', item_id: 'none' };
+    const cost = items.length === 1 ? 16 : 2;
+    const early = await session.exchange(...Array.from({ length: 200 / cost + 2 }, () => read));
+    expect(early).toHaveLength(Math.floor(200 / cost));
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('an answer ends when the client leaves, and the session is over then', async () => {
