@@ -46,6 +46,7 @@ const detection = { type: 'server_vad', silence_duration_ms: 5_000 };
 const rate = 24_000;
 const words = sound(rate, [quiet, 500], [voice, 400]);
 const pause = sound(rate, [quiet, 240]);
+const breath = sound(rate, [quiet, 20]);
 const rest = sound(rate, [quiet, 5_000]);
 
 it('is sent once the turn ends, and never if the speech goes on', async () => {
@@ -54,6 +55,8 @@ it('is sent once the turn ends, and never if the speech goes on', async () => {
   const count = (message: string) => service.log.filter(({ msg }) => msg === message).length;
   const created = () => session.events.filter(({ type }) => type === 'response.created').length;
   const say = (...parts: readonly Buffer[]) => session.sound(Buffer.concat(parts));
+  /** Until so many texts are spoken. The sound goes on, because a turn also ends when none comes. */
+  const spoken = (texts: number) => expect.poll(() => (say(breath), count('speech'))).toBe(texts);
   session.say({
     type: 'session.update',
     session: { type: 'realtime', audio: { input: { turn_detection: detection } } },
@@ -67,14 +70,14 @@ it('is sent once the turn ends, and never if the speech goes on', async () => {
   expect([count('chat'), count('speech')]).toEqual([2, 2]);
 
   say(words, pause);
-  await expect.poll(() => count('speech')).toBe(3);
+  await spoken(3);
   expect([created(), count('chat')]).toEqual([2, 3]);
   say(rest);
   await session.until('response.done', 3);
   expect([count('chat'), count('speech')]).toEqual([3, 3]);
 
   say(words, pause);
-  await expect.poll(() => count('speech')).toBe(4);
+  await spoken(4);
   say(words, rest);
   await session.until('response.done', 4);
   expect([created(), count('chat')]).toEqual([4, 5]);
