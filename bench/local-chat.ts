@@ -13,7 +13,8 @@ import { hasLibrary, runtime } from '../test/engines/llama-local/support.ts';
 import { spawnService } from '../test/support/child-service.ts';
 import { writeLargeChatModel } from './support/large-chat-model.ts';
 import { processes } from '../test/support/proc.ts';
-import { interleave, mean, processorMsOf } from './support/measure.ts';
+import { openLiveSession } from './support/live-session.ts';
+import { interleave, mean, median, processorMsOf } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { megabytes, milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
@@ -95,6 +96,7 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
     prompt: await cancelAll((n) => ({ afterMs: 200 + 90 * n, content: `${n} `.repeat(1_400).slice(0, 4_000) })),
     answer: await cancelAll((n) => ({ afterMs: 600 + 90 * n, content: 'Go on.' })),
   };
+  const answers = await measureAnswers(service, host.pid, Math.min(rounds, 5));
   return [
     {
       what: 'a local chat (Qwen3 0.6B’s shape), tokens for a second of processor, a prompt of 200 tokens read (mean)',
@@ -114,8 +116,43 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
         goal: { atMost: 1 },
       };
     }),
+    {
+      what: '  processor time until the first answer of a conversation, whose 400 tokens of instructions it has read (median)',
+      measured: milliseconds(answers.first),
+      against: `${milliseconds(answers.second)} the second answer`,
+      ratio: answers.first / answers.second,
+      goal: { atMost: 1.2 },
+    },
     { what: '  memory of its program', measured: megabytes(Number(kibibytes) * 1_024), against: '', ratio: 1 },
   ];
+}
+
+/** Processor time of the program from a message to the first token of the answer. The user speaks until it is idle. */
+async function measureAnswers(service: { readonly url: string }, pid: number, rounds: number) {
+  const results: Record<'first' | 'second', number[]> = { first: [], second: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    await using session = await openLiveSession(service, { query: 'model=mind' });
+    const instructions = `${round} be brief. `.repeat(40).slice(0, 400);
+    const updated = session.next('session.updated');
+    session.say({ type: 'session.update', session: { type: 'realtime', instructions, output_modalities: ['text'] } });
+    await updated;
+    await idle(pid);
+    for (const which of ['first', 'second'] as const) {
+      const before = workedMs(pid);
+      const done = session.next('response.done');
+      const content = [{ type: 'input_text', text: 'What do you know of it?' }];
+      session.say({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+      session.say({ type: 'response.create', response: { max_output_tokens: 1 } });
+      await done;
+      results[which].push(workedMs(pid) - before);
+    }
+  }
+  return { first: median(results.first), second: median(results.second) };
+}
+
+/** Resolves when the process has not used the processor for a second. */
+async function idle(pid: number): Promise<void> {
+  for (let worked = -1; worked !== workedMs(pid); await wait(1_000)) worked = workedMs(pid);
 }
 
 interface Cancellation {
