@@ -87,7 +87,7 @@ describeWith(['whisper-cli'], 'live transcription', () => {
   test.each([
     ['in one piece', 16_000, undefined],
     ['in pieces of 20 ms', 24_000, 960],
-    ['in odd pieces', 48_000, 4_567],
+    ['in odd pieces', 48_000, 45_671],
   ])('of sound that comes before session.update, %s, has the transcript of HTTP', async (_how, rate, pieceBytes) => {
     const words: readonly Word[] = ['golf', 'hotel', 'kilo'];
     const session = await openLiveSession(service);
