@@ -11,7 +11,7 @@ const weather = tool({
   parameters: z.object({ city: z.string() }),
   execute: ({ city }) => {
     seen.called.push(city);
-    return `Sunny in ${city}. `.repeat(12);
+    return `Sunny in ${city}. `.repeat(100);
   },
 });
 const agent = new RealtimeAgent({ name: 'Assistant', instructions: 'Be brief.', tools: [weather] });

@@ -25,7 +25,7 @@ async function talk() {
       inputAudioTranscription: { language: 'en', ...Object.fromEntries(new URLSearchParams(location.search)) },
       turnDetection: { type: 'server-vad', prefixPaddingMs: 500 },
     },
-    onToolCall: ({ toolCall }) => `Sunny in ${toolCall.args.city}. `.repeat(12).trim(),
+    onToolCall: ({ toolCall }) => `Sunny in ${toolCall.args.city}. `.repeat(100).trim(),
     onError: ({ message }) => seen.errors.push(message),
   });
   await session.connect();
