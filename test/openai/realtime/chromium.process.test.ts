@@ -62,26 +62,51 @@ const forWhisper: Sentences = { ask: tones('alpha'), continue: tones('bravo') };
 /** The events of the session of a page. */
 class Observed {
   readonly received: WireEvent[] = [];
+  /** How many pieces of sound the page has sent. */
+  #pieces = 0;
   #wake = Promise.withResolvers<undefined>();
 
   constructor(page: Page) {
     page.on('websocket', (socket) => {
+      socket.on('framesent', ({ payload }) => {
+        if (String(payload).includes('input_audio_buffer.append')) this.#pieces += 1;
+        this.#notify();
+      });
       socket.on('framereceived', ({ payload }) => {
         this.received.push(JSON.parse(String(payload)) as WireEvent);
-        this.#wake.resolve(undefined);
-        this.#wake = Promise.withResolvers();
+        this.#notify();
       });
     });
+  }
+
+  #notify(): void {
+    this.#wake.resolve(undefined);
+    this.#wake = Promise.withResolvers();
+  }
+
+  #find(type: string, after?: WireEvent): WireEvent | undefined {
+    const from = after === undefined ? 0 : this.received.indexOf(after) + 1;
+    return this.received.slice(from).find((one) => one.type === type);
   }
 
   /** Resolves with the first event of the type after another one. */
   async next(type: string, after?: WireEvent): Promise<WireEvent> {
     for (;;) {
-      const from = after === undefined ? 0 : this.received.indexOf(after) + 1;
-      const event = this.received.slice(from).find((one) => one.type === type);
+      const event = this.#find(type, after);
       if (event) return event;
       await this.#wake.promise;
     }
+  }
+
+  /** Resolves with the next transcript; undefined if no turn has begun while the page has sent some seconds of sound. */
+  async transcript(after?: WireEvent): Promise<WireEvent | undefined> {
+    const pieces = this.#pieces + 100;
+    while (this.#pieces < pieces || this.#find('input_audio_buffer.speech_started', after)) {
+      const event = this.#find('conversation.item.input_audio_transcription.completed', after);
+      if (event) return event;
+      await this.#wake.promise;
+    }
+    return undefined;
   }
 }
 
@@ -169,8 +194,8 @@ describeWith(['chromium', 'whisper-cli'], 'in Chromium', () => {
       for (let take = 1; take <= 10; take++) {
         const before = session.received.at(-1);
         await page.evaluate(`say('${sound.toString('base64')}')`);
-        const heard = await session.next('conversation.item.input_audio_transcription.completed', before);
-        if (words.test(heard.transcript ?? '')) return heard;
+        const heard = await session.transcript(before);
+        if (heard && words.test(heard.transcript ?? '')) return heard;
       }
       throw new Error('The service has not understood a word.');
     }
