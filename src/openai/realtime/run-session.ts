@@ -217,14 +217,15 @@ export class Session {
     const work = runResponse({ id, run, log, services, inScope: this.#inScope, signal, release }, emit);
     this.#work.add(work);
     void work.finally(() => {
-      if (isSeen) place.responseEnded(spokenMs);
       life[Symbol.dispose]();
-      if (this.#runs.get(response) === made) this.#runs.delete(response); // else it runs again
       this.#work.delete(work);
+      if (this.#runs.get(response) !== made) return; // it runs again
+      this.#runs.delete(response);
+      if (isSeen) place.responseEnded(spokenMs);
     });
   }
 
-  /** Ends the warm-up before. Nothing waits for a warm-up. */
+  /** Ends the previous warm-up. Nothing waits for a warm-up. */
   #warmUp(run: Run): undefined {
     const { id, services } = this.#options;
     this.#warming?.end(new Error('another warm-up has begun'));

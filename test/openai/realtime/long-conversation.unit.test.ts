@@ -66,6 +66,7 @@ it('of 300 turns goes on to the end, and its model does not read all of it again
   }
   expect(said).toBeGreaterThan(6 * contextLength);
   expect(counts.calls).toBe(turns);
+  expect(session.responses, 'a response that runs again is counted once').toHaveLength(turns);
   expect(counts.refused).toBeLessThan(turns / 4);
   expect(counts.unread / turns).toBeLessThan(contextLength / 6);
 });
