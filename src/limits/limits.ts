@@ -43,13 +43,16 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
      */
     allow: (key: Key, budget: Budget | undefined, request: LimitedRequest) =>
       isLimited(key.limits, budget) ? enter(key, budget, request) : undefined,
-    /** Throws `quota-exceeded` if the budget of the key is used up. Use this for background work without a request. */
-    async requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
+    /**
+     * Throws `quota-exceeded` if the budget of the key is used up. Use this for background work without a request, which
+     * does not count as rejected, or with `isRequest` for a request whose budget `allow` does not know.
+     */
+    async requireBudget({ name, limits }: Key, budget: Budget, { isRequest = false } = {}): Promise<void> {
       if (!hasBudget(limits, budget)) return;
       await budgets.refresh?.(name);
       const spent = budgetPolicy(limits, budget, name).find(({ remaining }) => remaining === 0);
       if (!spent) return;
-      onRefused?.(name, spent.name);
+      if (isRequest) onRefused?.(name, spent.name);
       const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
       throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
     },
@@ -143,9 +146,9 @@ export function limitsOfTurns(limits: Limits | undefined) {
       if (key) await limits?.allowTurn(key, budget);
       return key && limits?.chargeFor(key, budget);
     },
-    async requireBudget(budget: Budget): Promise<Charge | undefined> {
+    async requireBudget(budget: Budget, options?: { readonly isRequest: boolean }): Promise<Charge | undefined> {
       const key = currentKey();
-      if (key) await limits?.requireBudget(key, budget);
+      if (key) await limits?.requireBudget(key, budget, options);
       return key && limits?.chargeFor(key, budget);
     },
   };

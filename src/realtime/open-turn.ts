@@ -52,8 +52,12 @@ export interface TurnServices extends TranscriptionServices {
    * `quota-exceeded` if a limit of the current API key does not permit another one.
    */
   readonly allowTurn?: ((budget: Budget) => Promise<Charge | undefined>) | undefined;
-  /** Like `allowTurn`, for work that begins early: counts nothing, and rejects only with `quota-exceeded`. */
-  readonly requireBudget?: ((budget: Budget) => Promise<Charge | undefined>) | undefined;
+  /**
+   * Like `allowTurn`, for work that begins early: counts nothing, and rejects only with `quota-exceeded`. With
+   * `isRequest`, the rejection counts as one of a request.
+   */
+  readonly requireBudget?:
+    ((budget: Budget, options?: { readonly isRequest: boolean }) => Promise<Charge | undefined>) | undefined;
 }
 
 /** The context that the turns of a session share. */

@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProblemError } from '../../src/contract/problems.ts';
 import { limitHeaders, type LimitHeaders } from '../../src/contract/rate-limit.ts';
-import type { Charge, Key, KeyLimits } from '../../src/request-scope.ts';
+import { runInScope, type Charge, type Key, type KeyLimits } from '../../src/request-scope.ts';
 import type { Budget } from '../../src/contract/operations.ts';
 import { createKey } from '../../src/keys/key.ts';
 import { createBudgets } from '../../src/limits/budgets.ts';
-import { createLimits, type LimitedRequest } from '../../src/limits/limits.ts';
+import { createLimits, limitsOfTurns, type LimitedRequest } from '../../src/limits/limits.ts';
 import { createMinuteCounter } from '../../src/limits/minutes.ts';
 import { createConcurrencySlots } from '../../src/limits/concurrency.ts';
 import { openaiFormat } from '../../src/openai/format.ts';
@@ -29,10 +29,12 @@ interface Sent extends LimitedRequest {
 }
 
 function open({ random = 0, api = limitHeaders } = {}) {
+  const refused: string[] = [];
   const limits = createLimits({
     minutes: createMinuteCounter(),
     concurrency: createConcurrencySlots(),
     budgets: createBudgets(),
+    onRefused: (_key, policy) => void refused.push(policy),
     random: () => random,
   });
   /** Admits a request; its end is the test's. */
@@ -48,7 +50,7 @@ function open({ random = 0, api = limitHeaders } = {}) {
       end: () => cleanups.forEach((cleanup) => cleanup()),
     };
   }
-  return { send };
+  return { send, refused, ofTurns: limitsOfTurns(limits) };
 }
 
 async function refusal(sent: Promise<unknown>): Promise<ProblemError> {
@@ -218,6 +220,19 @@ describe.each([
     await send(key, 'none');
     vi.setSystemTime('2026-11-23T00:00:00Z');
     expect((await send(key, name)).headers()).toMatchObject({ RateLimit: `"${name}";r=120;t=86400` });
+  });
+
+  it('counts the rejection of a session, and not that of work which begins early', async () => {
+    const { send, refused, ofTurns } = open();
+    const require = (options?: { readonly isRequest: boolean }) =>
+      runInScope({ caller: key.name, key }, () => ofTurns.requireBudget(name, options));
+    const charge = await require();
+    charge?.({ audioMs: 500_000, tokens: 500 });
+    expect(await refusal(require())).toMatchObject({ code: 'quota-exceeded' });
+    expect(refused).toEqual([]);
+    expect(await refusal(require({ isRequest: true }))).toMatchObject({ code: 'quota-exceeded' });
+    await refusal(send(key, name));
+    expect(refused).toEqual([name, name]);
   });
 });
 

@@ -37,7 +37,7 @@ export const requireUpgrade: Handler<'connectRealtime', Services> = () => {
  */
 export const connectRealtime: Connect<Services> = async (connecting, services) => {
   const config = configOf(connecting, services);
-  if (config.type === 'transcription') await services.requireBudget('audio');
+  if (config.type === 'transcription') await services.requireBudget('audio', { isRequest: true });
   return (socket, place) => {
     const opening = beginSession(newIdentity(), config);
     return new Session(socket, opening, { ...connecting, place, services, openSpeechSession, lifeMs }).run();

@@ -69,7 +69,9 @@ async function talk({ limits = {}, callsTool = false, writesAfterMs = 0 }: Stage
   };
   const look: Tool = { name: 'look', description: '', parameters: {}, run };
   const budgets = createBudgets();
-  const counters = { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
+  const refused: string[] = [];
+  const onRefused = (_key: string, policy: string) => void refused.push(policy);
+  const counters = { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets, onRefused };
   const models = servicesWith(undefined, { speech: [{ id: 'voice' }], engine: { complete, synthesize } });
   const encode = () => {
     throw new Error('nothing is encoded');
@@ -90,7 +92,7 @@ async function talk({ limits = {}, callsTool = false, writesAfterMs = 0 }: Stage
   const tell = (turn: string, progress: object) => session.speech.emit({ turn, ...progress } as never);
   const talking = {
     ...session,
-    ...{ signals, spoken, tell },
+    ...{ signals, spoken, refused, tell },
     toolCalls: () => toolCalls,
     used: () => budgets.used('app').tokens,
     early: (turn: string, transcript = 'Hello.') => tell(turn, { type: 'early', transcript }),
@@ -245,11 +247,12 @@ describe('the limits of a key', () => {
     expect([signals[1]!.aborted, used()]).toEqual([true, 2 * tokens]);
   });
 
-  it('let none begin without a budget', async () => {
-    const { early, exchange, end, signals } = await talk({ limits: { tokensPerDay: tokens } });
+  it('let none begin once the budget is used up, and count only the answer as rejected', async () => {
+    const { early, exchange, end, signals, refused } = await talk({ limits: { tokensPerDay: tokens } });
     early('two');
     await exchange();
     expect(resultOf(await end('two'))).toEqual({ status: 'failed', code: 'insufficient_quota' });
     expect(signals).toHaveLength(1);
+    expect(refused).toEqual(['tokens']);
   });
 });
