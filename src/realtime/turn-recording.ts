@@ -30,8 +30,9 @@ export class TurnRecording {
   /** Samples that are not in the file yet. */
   #unwritten: Uint8Array[] = [];
   #taken = 0;
-  /** Number of bytes of samples, and of those in the file. */
+  /** Number of bytes of samples. */
   #bytes = 0;
+  /** Number of those that are in the file. */
   #written = 0;
   /** The first failure, such as a full disk. After it, the recording accepts no more audio. */
   #failure: Error | undefined;

@@ -15,7 +15,10 @@ export interface MessageItem extends ItemHead {
 
 export type Content =
   | { readonly type: 'input_text' | 'output_text'; readonly text: string }
-  /** `transcript` is null before and after a failed transcription. `pending`: whose transcription has not ended. */
+  /**
+   * `transcript` is null before the transcription, and after one that has failed. `pending` is set until it ends: for a
+   * turn, or for an item of the client.
+   */
   | { readonly type: 'input_audio'; readonly transcript: string | null; readonly pending?: 'turn' | 'item' }
   | SpokenContent;
 
@@ -60,7 +63,7 @@ export function wouldOverflow({ items, length }: Conversation, more: readonly It
   return items.length + more.length > maxItems || sum > maxLength;
 }
 
-/** Returns what the work with the whole conversation takes, in characters. An item takes as much as some text. */
+/** Returns the cost of reading the whole conversation, in characters. Each item adds `itemSize` to its text. */
 export const sizeOf = ({ items, length }: Conversation): number => length + items.length * itemSize;
 
 const itemSize = 128;
@@ -126,7 +129,7 @@ export const turnItem = (id: string): MessageItem => ({
   content: [{ type: 'input_audio', transcript: null, pending: 'turn' }],
 });
 
-/** Returns what the item is, if its transcript is missing: a turn, or an item of the client with audio. */
+/** Returns the `pending` of an item whose transcription has not ended. */
 export function pendingOf(item: Item | undefined): 'turn' | 'item' | undefined {
   const [part] = item?.type === 'message' ? item.content : [];
   return part?.type === 'input_audio' ? part.pending : undefined;

@@ -1,4 +1,4 @@
-/** The answer to a turn that may be over: it begins before the turn is committed, and nobody sees it before. Pure. */
+/** The answer to a turn that may be over: it begins before the turn is committed, and is sent only afterwards. Pure. */
 import type { Transcript } from '../../realtime/open-turn.ts';
 import type { ConversationConfig } from './conversation-config.ts';
 import { isPending, turnItem } from './conversation.ts';

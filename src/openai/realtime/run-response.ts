@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly inScope: InAnswerScope;
   /** Aborts when the response is canceled, and when the session ends. */
   readonly signal: AbortSignal;
-  /** For a response that may never be: nothing is emitted before this resolves. Rejects when the signal aborts. */
+  /** For a response that may be dropped: nothing is emitted before this resolves. Rejects when the signal aborts. */
   readonly release?: Promise<unknown> | undefined;
 }
 
