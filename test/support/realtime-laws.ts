@@ -147,7 +147,7 @@ export function breachesOf(
   return breaches;
 }
 
-const isUntranscribed = (item?: { readonly content?: readonly { readonly transcript?: string | null }[] }): boolean =>
+const isUntranscribed = (item: WireItem | undefined): boolean =>
   item?.content?.some(({ transcript }) => transcript === null) === true;
 
 /** A turn may begin within the silence that has ended the one before: by its prefix, at most 2 s. */

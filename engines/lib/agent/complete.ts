@@ -30,9 +30,7 @@ export function complete(
   const { returnsCalls } = offer;
   const ownTools = hasCallerTools(call) ? [] : tools;
   return abortable<AgentEvent>(
-    (own) => {
-      return runLoop({ ...begin(offer), tools: ownTools, returnsCalls, ...(onUsage && { onUsage }) }, own);
-    },
+    (own) => runLoop({ ...begin(offer), tools: ownTools, returnsCalls, ...(onUsage && { onUsage }) }, own),
     signal,
     ({ type }) => type === 'completed',
   );

@@ -356,7 +356,8 @@ it('a message with audio gets its transcript, which a response waits for', async
     sessionUpdate({ output_modalities: ['text'], audio: { input: { transcription: {} } } }),
   );
   const audio = sound(24_000, [voice, 1_500]).toString('base64');
-  session.say(userItem('', { item: { id: 'mine', type: 'message', role: 'user', content: [{ type: 'input_audio', audio }] } })); // prettier-ignore
+  const content = [{ type: 'input_audio', audio }];
+  session.say({ type: 'conversation.item.create', item: { id: 'mine', type: 'message', role: 'user', content } });
   session.say(create());
   const response = await answered(session);
   const [completed] = await session.until('conversation.item.input_audio_transcription.completed');
