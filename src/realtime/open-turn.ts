@@ -160,8 +160,7 @@ export class OpenTurn {
     const early = this.#early?.run;
     this.#early = undefined;
     try {
-      await using file = await this.recording.finish();
-      const { text, language } = hasSpeech ? await this.#textOf(file.recording, hints, early) : silence;
+      const { text, language } = await this.#textOf(hints, hasSpeech, early);
       const seconds = Math.round(this.recording.ms) / 1000;
       this.report({ type: 'completed', seconds, ...toTranscript(text, language) });
     } catch (error) {
@@ -169,11 +168,14 @@ export class OpenTurn {
     }
   }
 
-  async #textOf(recording: Recording, hints: Hints, early: TurnRun | undefined) {
+  /** Resolves once the file has been removed: until then, a pause of the next turn would not be transcribed. */
+  async #textOf(hints: Hints, hasSpeech: boolean, early: TurnRun | undefined) {
+    await using file = await this.recording.finish();
+    if (!hasSpeech) return silence;
     const { services } = this.#context;
     if (early) services.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');
     await services.allowTurn?.('audio');
-    const run = early?.hasFailed === false ? early : this.#startRun(recording, hints);
+    const run = early?.hasFailed === false ? early : this.#startRun(file.recording, hints);
     run.publish((text) => this.report({ type: 'delta', text }));
     const { text, result } = await run.transcript;
     return { text, language: result.language };
