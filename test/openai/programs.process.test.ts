@@ -41,20 +41,32 @@ async function speak(program: string, { url }: TestService, turns: readonly Buff
 }
 
 describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/programs', () => {
-  it('agents-realtime.mjs runs its tool in a live conversation, and continues', async () => {
+  it('agents-realtime.mjs runs a tool, hands over, is blocked by a guardrail, and rewrites its history in a live conversation', async () => {
     await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
     const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'agents-realtime.mjs')], {
       timeout: 120_000,
       env: { ...process.env, PARLANCE_URL: `${service.url.replace('http', 'ws')}/v1/realtime` },
     });
-    expect(JSON.parse(stdout)).toEqual({
-      texts: [
-        ...['call weather {"city": "Paris"}', 'Sunny in Paris.'],
-        'You said: call weather {"city": "Paris"}\nweather said: Sunny in Paris.',
-        ...['Thank you', 'You said: Thank you'],
-      ],
-      called: ['Paris'],
-      errors: [],
+    const { before, ...talk } = JSON.parse(stdout) as { readonly before: readonly string[] };
+    expect(before.slice(0, 8)).toEqual([
+      ...['call weather {"city": "Paris"}', 'Sunny in Paris.'],
+      'You said: call weather {"city": "Paris"}\nweather said: Sunny in Paris.',
+      ...['call transfer_to_Expert {}', '{"assistant":"Expert"}'],
+      'You said: call transfer_to_Expert {}\ntransfer_to_Expert said: {"assistant":"Expert"}',
+      ...['private', 'You said: private'],
+    ]);
+    expect(before.slice(8)).toEqual([
+      expect.stringContaining('Failed Guardrail Reason: No secrets.'),
+      expect.stringContaining('You said: '),
+    ]);
+    expect(talk).toEqual({
+      after: ['call weather {"city": "Paris"}', 'Who are you?', 'Thank you', 'You said: Thank you'],
+      ...{
+        called: ['Paris'],
+        agents: ['Assistant', 'Expert'],
+        blocked: ['Output guardrail triggered: {}'],
+        errors: [],
+      },
     });
   });
 

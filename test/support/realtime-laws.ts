@@ -5,6 +5,8 @@ import { conversationBreaches } from './conversation-laws.ts';
 
 export interface WireItem {
   readonly id: string;
+  readonly type?: string;
+  readonly call_id?: string;
   readonly status?: string;
   readonly content?: readonly { readonly text?: string; readonly transcript?: string | null }[];
 }

@@ -123,7 +123,7 @@ export class TalkItems {
     return previousOf(this.state.conversation, id);
   }
 
-  protected newId(kind: 'item' | 'resp'): string {
+  protected newId(kind: 'item' | 'resp' | 'call'): string {
     this.set({ ids: this.state.ids + 1 });
     const id = `${kind}_${this.context.session}_${String(this.state.ids)}`;
     return findItem(this.state.conversation, id) ? this.newId(kind) : id;

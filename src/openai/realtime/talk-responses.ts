@@ -70,7 +70,8 @@ export class TalkResponses extends TalkItems {
   addPart(id: string, part: ResponsePart): void {
     const open = this.#open(id);
     if (!open) return; // a late part of a response that has ended
-    const { response, effects } = addPart(open.response, part, () => this.newId('item'));
+    const own = part.type === 'calls' ? { ...part, calls: this.#distinct(part.calls) } : part;
+    const { response, effects } = addPart(open.response, own, () => this.newId('item'));
     this.#replace({ ...open, response });
     this.#perform(effects, open.plan);
     if (part.type !== 'sound') return;
@@ -79,6 +80,17 @@ export class TalkResponses extends TalkItems {
     if (open.plan.isInConversation && response.open) {
       this.set({ spoken: { id: response.open.id, untilMs: playing.untilMs } });
     }
+  }
+
+  /** Some models use the same ids in each answer, and the Agents SDK ignores a call whose id it knows. */
+  #distinct(calls: Extract<ResponsePart, { type: 'calls' }>['calls']) {
+    const { items } = this.state.conversation;
+    const known = new Set(items.flatMap((item) => (item.type === 'function_call' ? [item.callId] : [])));
+    return calls.map((call) => {
+      const id = known.has(call.id) ? this.newId('call') : call.id;
+      known.add(id);
+      return { ...call, id };
+    });
   }
 
   end(id: string, end: ResponseEnd): void {

@@ -263,6 +263,28 @@ it('a response of calls alone has no text and no sound', () => {
   session.checked();
 });
 
+it('a call whose id the model has used before gets another one, so that it has its own output', () => {
+  const session = open();
+  session.say(userMessage('What time is it?'));
+  for (const output of ['At ten.', 'At eleven.']) {
+    session.say({ type: 'response.create' });
+    session.call('clock', '{}');
+    session.finish();
+    const { call_id } = session.events.findLast(({ item }) => item?.type === 'function_call')!.item!;
+    session.say({ type: 'conversation.item.create', item: { type: 'function_call_output', call_id, output } });
+  }
+  session.say({ type: 'response.create' });
+  expect(session.seen()).toEqual([
+    'user: What time is it?',
+    'assistant: ',
+    'tool: At ten.',
+    'assistant: ',
+    'tool: At eleven.',
+  ]);
+  session.finish();
+  session.checked();
+});
+
 it('a failure in the middle of an answer closes it, and is in its end alone', () => {
   const session = open();
   session.start('u1');
