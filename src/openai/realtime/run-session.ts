@@ -199,12 +199,19 @@ export class Session {
   /** Runs a response in the background. */
   #run({ type, response, run }: Extract<Effect, { type: 'run' | 'prepare' }>): undefined {
     const { id, log, place, services } = this.#options;
-    let [isSeen, spokenMs] = [type === 'run', 0];
+    let spokenMs = 0;
+    let isSeen = type === 'run';
     const life = linkedSignal(this.#socket.signal);
     const { signal } = life;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const release = type === 'prepare' ? raceAbort(promise, signal) : undefined;
-    const made = { life, release: () => ((isSeen = true), resolve(undefined)) };
+    const made = {
+      life,
+      release() {
+        isSeen = true;
+        resolve(undefined);
+      },
+    };
     this.#runs.set(response, made);
     if (type === 'run') this.#wait.begin(response);
     const emit = async (event: ResponseEvent) => {
