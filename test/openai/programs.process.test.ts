@@ -25,7 +25,7 @@ it('the programs are installed on CI', () => {
 
 const anyNumber = expect.any(Number) as number;
 
-/** What a program printed of a spoken conversation. */
+/** Runs a program that has a spoken conversation, and resolves with what it prints. */
 async function speak(program: string, { url }: TestService, turns: readonly Buffer[]): Promise<unknown> {
   const names = turns.map((_, turn) => `${turn}.pcm`);
   const directory = await writeFiles(

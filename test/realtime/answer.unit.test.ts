@@ -381,6 +381,13 @@ describe('an abort ends everything', () => {
 });
 
 describe('an answer that begins early', () => {
+  function beginWithTool() {
+    const { promise: released, resolve: release, reject: refuse } = Promise.withResolvers();
+    const run = vi.fn(() => Promise.resolve('It is there.'));
+    const tool: Tool = { name: 'look', description: '', parameters: {}, run };
+    return { ...begin({ chat: withTool, toolsFor: () => Promise.resolve([tool]), released }), run, release, refuse };
+  }
+
   it('speaks its first piece, and yields nothing until it is released', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers();
     const { parts, seen } = begin({ chat: () => written(three), released });
@@ -396,10 +403,7 @@ describe('an answer that begins early', () => {
   });
 
   it('calls a tool only when it is released', async () => {
-    const { promise: released, resolve: release } = Promise.withResolvers();
-    const run = vi.fn(() => Promise.resolve('It is there.'));
-    const tool: Tool = { name: 'look', description: '', parameters: {}, run };
-    const { parts, seen } = begin({ chat: withTool, toolsFor: () => Promise.resolve([tool]), released });
+    const { parts, seen, run, release } = beginWithTool();
     const first = parts.next();
     await settled();
     expect(seen.calls).toHaveLength(1);
@@ -411,10 +415,7 @@ describe('an answer that begins early', () => {
   });
 
   it('ends with the reason if it is refused, and no tool is called', async () => {
-    const { promise: released, reject: refuse } = Promise.withResolvers();
-    const run = vi.fn(() => Promise.resolve('It is there.'));
-    const tool: Tool = { name: 'look', description: '', parameters: {}, run };
-    const { parts, seen } = begin({ chat: withTool, toolsFor: () => Promise.resolve([tool]), released });
+    const { parts, seen, run, refuse } = beginWithTool();
     const first = parts.next();
     await settled();
     refuse(new Error('Refused.'));

@@ -1,4 +1,4 @@
-/** What local models get before they answer, and that hosted ones get nothing. */
+/** Local models are warmed up before they answer, and hosted ones are not. */
 import { expect, it } from 'vitest';
 import type { Voice } from '../../engines/contract/index.ts';
 import type { AnswerPlan, SpeechPlan } from '../../src/realtime/answer.ts';

@@ -55,7 +55,7 @@ const tones = (word: Word): Sentence => ({
   words: new RegExp(word),
 });
 
-/** What the user says to the sandbox and to whisper.cpp: the first sentence calls a tool. */
+/** The sentences of the user, for the sandbox and for whisper.cpp. The first one calls a tool. */
 type Sentences = Record<'ask' | 'continue', Sentence>;
 const forWhisper: Sentences = { ask: tones('alpha'), continue: tones('bravo') };
 

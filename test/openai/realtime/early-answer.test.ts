@@ -1,19 +1,10 @@
-/** An answer that begins in a pause, over a real socket: used when the turn ends, and dropped when the speech goes on. */
+/** Early answers over a real socket: one is used when the turn ends, and one is dropped when the user continues to speak. */
 import { expect, it, vi } from 'vitest';
 import { AnswerWait } from '../../../src/realtime/answer-wait.ts';
 import { quiet, sound, voice } from '../../realtime/support.ts';
 import { openLiveSession } from '../../support/realtime-client.ts';
 import { startTestService } from '../../support/service.ts';
-
-const engineOf = (capability: string, functions: string) => `
-export default {
-  contract: 1,
-  name: 'test-${capability}',
-  capability: '${capability}',
-  options: { type: 'object', properties: {} },
-  create: (_options, { log }) => ({ models: [{ id: '${capability}', local: true }], ${functions} }),
-};
-`;
+import { engineOf } from './scripted-engines.ts';
 
 const files = {
   'ears.mjs': engineOf(
@@ -50,7 +41,7 @@ const pause = sound(rate, [quiet, 240]);
 const breath = sound(rate, [quiet, 20]);
 const rest = sound(rate, [quiet, 5_000]);
 
-it('is sent once the turn ends, and never if the speech goes on', async () => {
+it('an early answer is sent once the turn ends, and is never sent if the user continues to speak', async () => {
   // Otherwise, this depends on the load of the machine. early-run.unit.test.ts tests the condition with a stopped clock.
   using _short = vi.spyOn(AnswerWait.prototype, 'isShort', 'get').mockReturnValue(true);
   await using service = await startTestService({ config, files });
@@ -58,7 +49,7 @@ it('is sent once the turn ends, and never if the speech goes on', async () => {
   const count = (message: string) => service.log.filter(({ msg }) => msg === message).length;
   const created = () => session.events.filter(({ type }) => type === 'response.created').length;
   const say = (...parts: readonly Buffer[]) => session.sound(Buffer.concat(parts));
-  /** Until so many texts are spoken. The sound goes on, because a turn also ends when none comes. */
+  /** Waits until this many texts have been spoken. Audio keeps arriving, because a turn also ends without it. */
   const spoken = (texts: number) => expect.poll(() => (say(breath), count('speech'))).toBe(texts);
   session.say({
     type: 'session.update',

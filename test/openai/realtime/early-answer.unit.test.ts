@@ -138,7 +138,7 @@ describe('an answer that has begun early', () => {
   });
 
   it.each<[string, (session: ReturnType<typeof open>) => void]>([
-    ['the speech goes on', (session) => session.follow('two', { type: 'resumed' })],
+    ['the user continues to speak', (session) => session.follow('two', { type: 'resumed' })],
     ['the turn is cleared', (session) => session.follow('two', { type: 'forgotten' })],
     ['the session is updated', (session) => session.apply({ type: 'updated', config: configOf({}) })],
     ['an item is added', (session) => session.say(message('By the way.'))],

@@ -141,7 +141,7 @@ describe('an answer that has begun early', () => {
     expect(spoken).toHaveLength(2);
   });
 
-  it('ends unseen when the speech goes on', async () => {
+  it('is ended and never sent if the user continues to speak', async () => {
     const { early, exchange, end, tell, signals, logged, responses } = await talk();
     early('two');
     await exchange();

@@ -44,7 +44,7 @@ function openModel() {
   return { counts, services: servicesWith(undefined, { engine }) };
 }
 
-it('of 300 turns goes on to the end, and its model does not read all of it again at each turn', async () => {
+it('a conversation of 300 turns reaches its end, and the model does not read all of it again at each turn', async () => {
   const { counts, services } = openModel();
   const session = openSession({ services }, openConversation(services, undefined));
   await session.exchange({

@@ -1,6 +1,6 @@
 /**
- * What pipecat sends in a conversation, written by hand from src/pipecat/services/openai/realtime/llm.py at acead05, and
- * whether it could read every event.
+ * The test replays the messages that pipecat sends in a conversation (written by hand from
+ * src/pipecat/services/openai/realtime/llm.py at acead05), and checks that pipecat could read every event.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 const frameBytes = 960;
-/** What it repeats of the sound before an interruption: 500 ms. */
+/** The last 500 ms of sound before an interruption, which pipecat sends again. */
 const replayedBytes = 24_000;
 const firstSound = 'response.output_audio.delta';
 

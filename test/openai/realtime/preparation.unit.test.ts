@@ -1,4 +1,4 @@
-/** What the models of a conversation get before the turn that they answer. */
+/** How the models of a conversation are warmed up before the turn that they answer. */
 import { expect, it } from 'vitest';
 import type { ChatCall, ChatEngine } from '../../../engines/contract/index.ts';
 import { openConversation } from '../../../src/openai/realtime/conversation-config.ts';

@@ -10,7 +10,8 @@ export const story = Array.from({ length: 60 }, (_, at) => {
   return at % 10 === 9 ? `${word}.` : word;
 }).join(' ');
 
-const engineOf = (capability: string, body: string) => `
+/** Returns the module of a local engine with one model. `body` has its functions, which can use `log` and `wordMs`. */
+export const engineOf = (capability: string, body: string) => `
 export default {
   contract: 1,
   name: 'scripted-${capability}',

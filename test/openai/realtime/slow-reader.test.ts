@@ -3,16 +3,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestService } from '../../support/service.ts';
-
-const engineOf = (capability: string, functions: string) => `
-export default {
-  contract: 1,
-  name: 'test-${capability}',
-  capability: '${capability}',
-  options: { type: 'object', properties: {} },
-  create: (_options, { log }) => ({ models: [{ id: '${capability}', local: true }], ${functions} }),
-};
-`;
+import { engineOf } from './scripted-engines.ts';
 
 /** The model writes without an end, and each sentence is minutes of sound, which is there at once. */
 const files = {

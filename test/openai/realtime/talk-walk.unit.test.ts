@@ -57,7 +57,7 @@ class Walk {
     this.runs.push({ response, isSpoken: settings.modality === 'audio', hasPiece: false });
   }
 
-  /** What has begun early is what would begin now. */
+  /** The run that began early must equal the one that would begin now. */
   #release(response: string): void {
     const run = this.prepared.get(response)!;
     const config = this.state.config as ConversationConfig;
@@ -92,7 +92,7 @@ class Walk {
     this.#tell({ type: 'started', ms: this.now });
   }
 
-  /** The speech pauses, or goes on. */
+  /** The user pauses, or continues to speak. */
   pauseTurn(): void {
     if (this.#turn === undefined) return;
     this.#isEarly = !this.#isEarly;
