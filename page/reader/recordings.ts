@@ -80,7 +80,7 @@ export function addRecording(file: File, done: { readonly result: Transcription 
   const transcript = 'result' in done ? toTimedTranscript(done.result) : emptyTranscript;
   add({ id, title: file.name, file, transcript, ...('job' in done && { job: done.job }) });
   show(id);
-  void keep(id).then(() => keepFile(id, file));
+  void keep(id).then(() => byId(id) && keepFile(id, file)); // unless it was deleted in the meantime
 }
 
 /** Runs writes one after another. */

@@ -9,6 +9,7 @@ import {
   programs,
   sharedBrowser,
   sharedService,
+  stored,
   textOf,
   UserPage,
   type OpenOptions,
@@ -23,16 +24,14 @@ describeWith(programs, 'the conversation', () => {
     await page.ready();
   };
 
-  /** The last message of a conversation is in IndexedDB. */
-  const isKept = ({ page }: UserPage, text: string) =>
-    expect.poll(() => page.evaluate<string>(`new Promise((resolve) => {
-      const opening = indexedDB.open('parlance');
-      opening.onsuccess = () => {
-        const reading = opening.result.transaction('contents').objectStore('contents').getAll();
-        reading.onsuccess = () => resolve(JSON.stringify(reading.result.map(({ turns }) => turns.at(-1))));
-        opening.result.close();
-      };
-    })`), patience).toContain(text); // prettier-ignore
+  /** The last message of a conversation is stored. */
+  const isKept = (page: UserPage, text: string) =>
+    expect
+      .poll(async () => {
+        const all = await stored<{ turns: object[] }[]>(page, 'contents', 'getAll()');
+        return JSON.stringify(all.map(({ turns }) => turns.at(-1)));
+      }, patience)
+      .toContain(text);
 
   test('draws Markdown in questions, and fetches nothing for it', async () => {
     const page = await open();

@@ -6,14 +6,16 @@ import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { faultsOf } from './axe.ts';
 import {
-  transcriptOf,
   openPage,
   patience,
   requestsOf,
   sharedBrowser,
   sharedPage,
   startPageService,
+  stored,
+  storedCount,
   textOf,
+  transcriptOf,
 } from './support.ts';
 
 /** More than 26,214,400 bytes: 27 minutes at 16 kHz would do. */
@@ -32,6 +34,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user with a long recor
     await page.upload('lecture.wav', lecture);
     const reader = page.page.getByRole('main');
     await textOf(reader).toMatch(/3\d % done/);
+    await storedCount(page, 'files').toBe(1); // the last part of it that is stored
     await page.page.reload();
     await textOf(reader).toMatch(/3\d % done/);
     await textOf(reader).toContain('w4');
@@ -83,6 +86,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user with a long recor
     await page.button('Delete').click();
     await expect.poll(() => requestsOf(service, 'deleteTranscriptionJob')).toHaveLength(1);
     await page.message.waitFor();
+    await storedCount(page, 'entries').toBe(0);
     await page.page.reload();
     await page.ready();
     expect(await page.page.getByText('lecture.wav').count()).toBe(0);
@@ -101,17 +105,16 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     await page.page.context().setOffline(false);
     return page;
   };
-  const stored = 'new Promise((resolve) => { const opening = indexedDB.open("parlance"); opening.onsuccess = () => { const asked = opening.result.transaction("recordings").objectStore("recordings").count(); asked.onsuccess = () => { opening.result.close(); resolve(asked.result); }; }; })'; // prettier-ignore
 
   test('is offered again after a reload, and is gone once it is delivered', async () => {
     const page = await failToSend();
-    await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
+    await storedCount(page, 'recordings').toBe(1);
     await page.page.reload();
     await textOf(page.alert).toContain('This recording was not transcribed.');
     await page.ready();
     await page.button('Try again').click();
     await transcriptOf(page).toBe('alpha');
-    await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
+    await storedCount(page, 'recordings').toBe(0);
   });
 
   const noRecording = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
@@ -121,7 +124,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     await page.upload('picture.png', noRecording);
     await textOf(page.alert).toContain('recording-not-accepted');
     expect(await page.button('Try again').count()).toBe(0);
-    expect(await page.page.evaluate(stored)).toBe(0);
+    expect(await stored(page, 'recordings', 'count()')).toBe(0);
     await page.button('Dismiss').click();
     await expect.poll(() => page.alert.count(), patience).toBe(0);
   });
@@ -130,19 +133,19 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     const page = await open();
     await page.page.context().setOffline(true);
     await page.upload('picture.png', noRecording);
-    await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
+    await storedCount(page, 'recordings').toBe(1);
     await page.page.context().setOffline(false);
     await page.button('Try again').click();
     await textOf(page.alert).toContain('The recording is kept: picture.png');
     expect(await page.button('Try again').count()).toBe(0);
-    await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
+    await storedCount(page, 'recordings').toBe(0);
   });
 
   test('is gone when the user discards it', async () => {
     const page = await failToSend();
-    await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
+    await storedCount(page, 'recordings').toBe(1);
     await page.button('Discard').click();
-    await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
+    await storedCount(page, 'recordings').toBe(0);
     await page.page.reload();
     await page.ready();
     expect(await page.alert.count()).toBe(0);
@@ -154,6 +157,6 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     await page.upload('memo.wav', memo);
     await textOf(page.alert).toContain('The recording is kept');
     await page.page.context().setOffline(false);
-    expect(await page.page.evaluate(stored)).toBe(0);
+    expect(await stored(page, 'recordings', 'count()')).toBe(0);
   });
 });

@@ -10,6 +10,8 @@ import {
   requestsOf,
   sharedBrowser,
   sharedService,
+  stored,
+  storedCount,
   textOf,
   transcriptOf,
   type OpenOptions,
@@ -36,17 +38,8 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
   const current = (page: UserPage) => textOf(page.page.locator('.segment[aria-current]'));
 
   const list = ({ page }: UserPage) => page.getByRole('navigation', { name: 'Conversations' });
-  /** A request to the store of the recordings. */
-  const stored = ({ page }: UserPage, call: string) =>
-    page.evaluate(`new Promise((resolve) => {
-      const opening = indexedDB.open('parlance');
-      opening.onsuccess = () => {
-        const asked = opening.result.transaction('files', 'readwrite').objectStore('files').${call};
-        asked.onsuccess = () => { opening.result.close(); resolve(asked.result); };
-      };
-    })`);
   /** The recording is the last thing that is kept. */
-  const isKept = (page: UserPage) => expect.poll(() => stored(page, 'count()'), patience).toBe(1);
+  const isKept = (page: UserPage) => storedCount(page, 'files').toBe(1);
 
   describe('with a file', () => {
     test('plays it from the word that is clicked; the word is marked', async () => {
@@ -129,7 +122,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
     test('reads it after the recording is gone', async () => {
       const page = await openReader();
       await isKept(page);
-      await stored(page, 'clear()');
+      await stored(page, 'files', 'clear()');
       await page.page.reload();
       await transcriptOf(page).toMatch(/^w0 .*w59$/);
       await textOf(page.hint).toBe('The recording is no longer in this browser.');

@@ -14,6 +14,7 @@ import {
   requestsOf,
   sharedBrowser,
   spoken,
+  storedContents,
   textOf,
   transcriptOf,
   withoutSocket,
@@ -86,6 +87,7 @@ describeWith(['chromium'], 'a user who wants to know who spoke', () => {
     await page.page.locator('.segment > .name').first().click();
     await rename(page, 'Ada');
     await names(page).toBe(`Ada\n${hostile}\nAda`);
+    await storedContents(page).toContain('"name":"Ada"');
 
     await page.page.reload();
     await names(page).toBe(`Ada\n${hostile}\nAda`);

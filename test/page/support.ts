@@ -287,6 +287,25 @@ export const draftOf = ({ message }: UserPage) => expect.poll(() => message.inpu
 export const transcriptOf = ({ page }: UserPage) =>
   expect.poll(async () => (await page.locator('.segment > span').allTextContents()).join(' '), patience);
 
+/** The result of a request to a store of the page's IndexedDB. The page shows a change before it is stored. */
+export const stored = <Result>({ page }: UserPage, store: string, request: string) =>
+  page.evaluate<Result>(`new Promise((resolve) => {
+    const opening = indexedDB.open('parlance');
+    opening.onsuccess = () => {
+      const transaction = opening.result.transaction('${store}', 'readwrite');
+      const asked = transaction.objectStore('${store}').${request};
+      transaction.oncomplete = () => { opening.result.close(); resolve(asked.result); };
+    };
+  })`);
+
+/** The number of values in a store, polled. */
+export const storedCount = (page: UserPage, store: string) =>
+  expect.poll(() => stored(page, store, 'count()'), patience);
+
+/** The contents of conversations and transcripts in the library, polled. */
+export const storedContents = (page: UserPage) =>
+  expect.poll(async () => JSON.stringify(await stored(page, 'contents', 'getAll()')), patience);
+
 /** For `script`: what is dictated is uploaded. */
 export const withoutSocket = 'delete globalThis.WebSocket;';
 
