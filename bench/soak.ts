@@ -110,7 +110,8 @@ async function call(isOver: () => boolean): Promise<void> {
  */
 async function live(isOver: () => boolean, index: number): Promise<void> {
   const isConversation = index % 4 === 3;
-  const query = isConversation ? 'model=fake' : 'intent=transcription';
+  const model = index % 8 === 7 ? 'sandbox-chat' : 'fake'; // local, whose answers begin early, or hosted
+  const query = isConversation ? `model=${model}` : 'intent=transcription';
   while (!isOver()) {
     const key = keys[index % 2 === 0 ? 0 : index % keys.length]!;
     const session = await openLiveSession(service, { query, headers: bearer(key) }).catch(() => undefined);
