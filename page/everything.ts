@@ -4,9 +4,9 @@ import { announce } from './announcements.ts';
 import { failureOf } from './failure.ts';
 import { key } from './key.ts';
 import { fromArchive, maxArchiveBytes, toArchive } from './library/archive.ts';
-import { add, deleteAll, entries, readAll, refresh } from './library/library.ts';
+import { add, entries, readAll, refresh } from './library/library.ts';
 import { ownerOf } from './library/owner.ts';
-import { startNewConversation } from './open-conversation.ts';
+import { deleteConversations } from './open-conversation.ts';
 import { forgetRecordings } from './reader/recordings.ts';
 import { defaults } from './preference-storage.ts';
 import { prefer, preferences } from './preferences.ts';
@@ -43,9 +43,8 @@ export async function importFile(file: File): Promise<void> {
 
 /** Does not delete the key, which has its own button. */
 export async function deleteEverything(): Promise<void> {
-  startNewConversation();
-  await deleteAll();
-  forgetRecordings();
+  forgetRecordings(); // before the deletion: they are written no more
+  await deleteConversations();
   prefer({ ...Object.fromEntries(Object.keys(preferences.value).map((name) => [name, undefined])), ...defaults });
   report('Everything is deleted.');
 }

@@ -4,19 +4,22 @@ import { announce } from './announcements.ts';
 import type { Turn } from './conversation-state.ts';
 import { attempt, key } from './key.ts';
 import { newId } from './library/entry.ts';
-import { change, read, remove, save, type Change } from './library/library.ts';
+import { change, deleteAll, read, remove, save, type Change } from './library/library.ts';
+import { ownerOf } from './library/owner.ts';
 import { searchTextOf, titleOf, toStored, toTurns } from './library/stored-turns.ts';
 import { isAnswering, newTurnId, restore, startOver, stopAnswer, turns } from './run.ts';
 
 interface Kept {
   id: string;
+  /** Of the key that was in use when it was begun or opened: another one may be by the time of a write. */
+  readonly owner: string;
   /** 0 until it is saved for the first time. */
   revision: number;
   /** The turns that were saved or read last. */
   turns: readonly Turn[];
 }
 
-const unsaved = (): Kept => ({ id: newId(), revision: 0, turns: [] });
+const unsaved = (): Kept => ({ id: newId(), owner: ownerOf(key.peek()), revision: 0, turns: [] });
 
 let current = unsaved();
 
@@ -89,8 +92,9 @@ function saveNow(): void {
 async function write(kept: Kept, all: readonly Turn[], isComplete: boolean): Promise<void> {
   const stored = all.map(toStored);
   const title = titleOf(stored);
-  const { id, revision } = kept;
-  const draft = { kind: 'chat', id, revision, title, turns: stored, searchText: searchTextOf(title, stored) } as const;
+  const { id, owner, revision } = kept;
+  const searchText = searchTextOf(title, stored);
+  const draft = { kind: 'chat', id, owner, revision, title, turns: stored, searchText } as const;
   const outcome = await save(draft, isComplete);
   if (outcome === 'saved') kept.revision += 1;
   if (outcome !== 'changed' && outcome !== 'deleted') return;
@@ -152,4 +156,10 @@ export async function openConversation(id: string): Promise<void> {
 export async function deleteConversation(id: string): Promise<void> {
   if (id === current.id) startNewConversation();
   await enqueue(() => remove(id));
+}
+
+/** Deletes the conversations and transcripts of all keys, and what is still to be written of this conversation. */
+export async function deleteConversations(): Promise<void> {
+  startNewConversation();
+  await enqueue(deleteAll);
 }

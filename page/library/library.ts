@@ -65,7 +65,7 @@ async function readIn({ entries, contents, texts, files }: Kept, id: string): Pr
   return entry && content && { entry, content, searchText, ...(file && { file }) };
 }
 
-export interface Draft extends Content, Pick<Entry, 'id' | 'kind' | 'title' | 'job'> {
+export interface Draft extends Content, Pick<Entry, 'id' | 'owner' | 'kind' | 'title' | 'job'> {
   readonly searchText: string;
   /** The revision that the draft is based on; 0 for a new entry. */
   readonly revision: number;
@@ -76,10 +76,9 @@ export type Outcome = 'saved' | 'changed' | 'deleted' | 'refused';
 
 /** `isComplete`: whether to notify the other tabs. */
 export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> {
-  const { id, kind, title, job, revision, searchText, ...content } = draft;
+  const { id, owner, kind, title, job, revision, searchText, ...content } = draft;
   const entry: Entry = {
-    ...{ id, kind, title, ...(job !== undefined && { job }) },
-    owner: ownerOf(key.peek()),
+    ...{ id, owner, kind, title, ...(job !== undefined && { job }) },
     updated: Date.now(),
     revision: revision + 1,
   };
@@ -91,7 +90,7 @@ export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> 
   });
   if (outcome !== 'saved') return outcome ?? 'refused';
   refusal.value = undefined; // there is room again
-  show(entry);
+  if (owner === ownerOf(key.peek())) show(entry);
   if (isComplete) broadcast({ id, isDeleted: false });
   return outcome;
 }

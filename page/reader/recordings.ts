@@ -10,6 +10,7 @@ import { isKeyRefused } from '../failure.ts';
 import { attempt, key } from '../key.ts';
 import { newId } from '../library/entry.ts';
 import { entries, keepFile, read, remove, save, type Outcome } from '../library/library.ts';
+import { ownerOf } from '../library/owner.ts';
 import { client } from '../service.ts';
 import { deleteJob, failureOfRecording, followJob, isJobGone } from './jobs.ts';
 import type { Recording } from './recording.ts';
@@ -95,7 +96,8 @@ async function write(id: string): Promise<Outcome | undefined> {
   const { title, transcript, job } = recording;
   const searchText = searchTextOf(title, transcript);
   const { revision } = state;
-  const draft = { id, kind: 'transcript', title, revision, turns: [], transcript, searchText } as const;
+  const owner = ownerOf(key.peek()); // recordings of another key are dropped
+  const draft = { id, owner, kind: 'transcript', title, revision, turns: [], transcript, searchText } as const;
   const outcome = await save({ ...draft, ...(job !== undefined && { job }) }, true);
   if (outcome === 'saved') state.revision += 1;
   state.isKept = outcome !== 'refused';

@@ -86,7 +86,6 @@ interface Modules {
     read(id: string): Promise<Whole | undefined>;
     readAll(): Promise<readonly Whole[]>;
     undoRemoval(): Promise<Entry | undefined>;
-    deleteAll(): Promise<void>;
   };
   readonly search: { readonly query: Signal<string>; readonly found: Signal<ReadonlySet<string> | undefined> };
   readonly open: {
@@ -96,6 +95,7 @@ interface Modules {
     startNewConversation(): void;
     openConversation(id: string): Promise<void>;
     deleteConversation(id: string): Promise<void>;
+    deleteConversations(): Promise<void>;
   };
 }
 
@@ -201,6 +201,28 @@ describe('a conversation', () => {
     await expect.poll(() => tab.titles).toEqual(['Good morning']);
   });
 
+  test('whose answer is running belongs to its key as well, once another one is in use', async () => {
+    const tab = await openTab();
+    tab.ask('Good morning');
+    await tab.isKept();
+    const id = tab.open.openId.value;
+    tab.key.value = 'second';
+    await tab.talk('Good night'); // what was left is stored before
+    expect(tab.titles).toEqual(['Good night']);
+    tab.key.value = undefined;
+    await expect.poll(() => tab.titles).toEqual(['Good morning']);
+    expect((await tab.library.read(id))?.content.turns[1]).toMatchObject({ state: 'stopped' });
+  });
+
+  test('whose answer is running is gone once everything is deleted', async () => {
+    const tab = await openTab();
+    tab.ask('Good morning');
+    await tab.isKept();
+    await tab.open.deleteConversations();
+    await tab.talk('Good night'); // what was left is stored before
+    expect(tab.titles).toEqual(['Good night']);
+  });
+
   test('is deleted, and comes back with Undo', async () => {
     const tab = await openTab();
     await tab.talk('Good morning');
@@ -272,14 +294,14 @@ describe('two tabs', () => {
     await first.open.deleteConversation(first.open.openId.value);
     await expect.poll(() => second.open.surprise.value).toMatch(/deleted in another tab/);
     expect(second.texts).toBe('Good morning (done)');
-    expect(second.titles).toEqual([]);
+    await expect.poll(() => second.titles).toEqual([]);
     await second.talk('Still here?');
     await expect.poll(() => first.titles).toEqual(['Good morning']);
   });
 
   test('of which one deletes everything', async () => {
     const { first, second } = await openTwo();
-    await first.library.deleteAll();
+    await first.open.deleteConversations();
     await expect.poll(() => second.open.surprise.value).toMatch(/deleted in another tab/);
     await expect.poll(() => [first.titles, second.titles]).toEqual([[], []]);
   });
