@@ -10,7 +10,7 @@ import { describeWith } from '../support/programs.ts';
 import type { TestService } from '../support/service.ts';
 import { nginx, startProxy } from './proxies.ts';
 
-const patience = { timeout: 10_000, interval: 20 };
+const patience = { timeout: 30_000, interval: 20 };
 
 describeWith(['nginx', 'chromium'], 'below /voice/ of nginx', (programs) => {
   let service: TestService;

@@ -46,12 +46,12 @@ it('is written in between, but only when a counter has changed', async () => {
   await using budgets = await open(1);
   budgets.charge('web-app', {});
   budgets.charge('web-app', { tokens: 5 });
-  await vi.waitFor(async () => expect(await readFile(path, 'utf8')).toContain('"tokens":5'));
+  await vi.waitFor(async () => expect(await readFile(path, 'utf8')).toContain('"tokens":5'), { timeout: 30_000 });
   await rm(path);
   const other = join(dir, 'other.json');
   await using busy = await openBudgets({ path: other, log, everyMs: 1 });
   busy.charge('web-app', { tokens: 1 });
-  await vi.waitFor(async () => expect(await readFile(other, 'utf8')).toContain('"tokens":1'));
+  await vi.waitFor(async () => expect(await readFile(other, 'utf8')).toContain('"tokens":1'), { timeout: 30_000 });
   expect(await readdir(join(dir, 'data'))).toEqual([]);
 });
 
@@ -103,7 +103,7 @@ it('is written as soon as that is possible again', async () => {
   const budgets = await openBudgets({ path, log, everyMs: 1 });
   errors = [];
   budgets.charge('web-app', { tokens: 5 });
-  await vi.waitFor(() => expect(errors).not.toEqual([]));
+  await vi.waitFor(() => expect(errors).not.toEqual([]), { timeout: 30_000 });
   await rm(join(dir, 'data'));
   await budgets[Symbol.asyncDispose]();
   expect(await readFile(path, 'utf8')).toContain('"tokens":5');

@@ -89,7 +89,7 @@ describe.each(garbage)('%s', (_what, answer) => {
     expect(listings.value).toBeUndefined();
     respond = (path) => Response.json(healthy[path]);
     await vi.advanceTimersByTimeAsync(6_000);
-    await vi.waitFor(() => expect(listings.value).toBeDefined());
+    await vi.waitFor(() => expect(listings.value).toBeDefined(), { timeout: 30_000 });
     expect(listingFailure.value).toBeUndefined();
   });
 

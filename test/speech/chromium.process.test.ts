@@ -10,7 +10,7 @@ import { startChromium } from '../support/chromium.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { addressOf, makeClip, open, startSpeechService } from './support.ts';
 
-const patience = { timeout: 15_000, interval: 20 };
+const patience = { timeout: 30_000, interval: 20 };
 
 /** The state of the page's `<audio>`. */
 interface Player {
