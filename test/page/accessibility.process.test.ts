@@ -9,6 +9,7 @@ import {
   fastTimers,
   lanName,
   openPage,
+  patience,
   programs,
   sharedBrowser,
   sharedService,
@@ -230,6 +231,7 @@ describeWith(programs, 'the page', () => {
       await page.choose('Chat', 'sandbox-chat-slow');
       await page.send('Line\n\n'.repeat(60));
       await textOf(page.answers.locator('.markdown')).toContain('You');
+      await expect.poll(() => page.page.evaluate('scrollY'), patience).toBeGreaterThan(0);
       await page.page.evaluate('scrollTo(0, 0)');
       await page.button('Jump to the latest').waitFor();
     },
@@ -322,7 +324,7 @@ describeWith(programs, 'the page', () => {
       [zoomed, { forcedColors: 'active' }],
     ] as const) {
       await page.page.setViewportSize(size);
-      await page.page.locator('.top h1').waitFor({ state: 'attached' }); // the list has left for its dialog
+      await page.page.locator('.sidebar').waitFor({ state: 'detached' }); // the list has left for its dialog
       await page.page.emulateMedia(media);
       expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(await cutOff(page)).toEqual([]);
@@ -424,7 +426,8 @@ describeWith(programs, 'the page', () => {
       { width: 390, height: 844 },
     ]) {
       await page.page.setViewportSize(viewport);
-      await page.page.locator('.top h1').waitFor({ state: 'attached' });
+      const isBeside = viewport.width === 1280;
+      await page.page.locator('.sidebar').waitFor({ state: isBeside ? 'attached' : 'detached' });
       expect(await overlaps(page)).toEqual([]);
     }
   });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import {
   drawnTextOf,
+  lasting,
   openPage,
   patience,
   programs,
@@ -49,8 +50,8 @@ describeWith(programs, 'the conversation', () => {
     await page.answer();
     await isKept(page, 'You said');
     await reload(page);
-    expect(await page.questions.count()).toBe(1);
     const answer = await page.answer();
+    expect(await page.questions.count()).toBe(1);
     expect(await answer.locator('summary').count()).toBe(0);
     const [request] = await Promise.all([page.page.waitForRequest(/chat\/stream$/), page.send('And then?')]);
     const { messages } = request.postDataJSON() as { messages: { content: string }[] };
@@ -87,7 +88,7 @@ describeWith(programs, 'the conversation', () => {
   const entriesOf = ({ page }: UserPage) => page.locator('.entries li > :first-child');
 
   test('stands in a list: opened, searched, deleted, restored', async () => {
-    const page = await open();
+    const page = await open({ script: lasting(10_000) }); // an Undo does not expire
     for (const text of ['Good morning', '<img src=x onerror="hacked = 1">']) {
       await page.send(text);
       await page.answer();
@@ -132,6 +133,7 @@ describeWith(programs, 'the conversation', () => {
     const page = await open();
     await page.send('Good morning');
     await page.answer();
+    await isKept(page, 'You said: Good morning');
     await page.button('Options').click();
     await page.page.getByLabel('System prompt').fill('Be brief.');
     const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
@@ -187,7 +189,7 @@ describeWith(programs, 'the conversation', () => {
     ['', ''],
     ['without the clipboard API, as on http://192.168.0.5', `delete Navigator.prototype.clipboard;`],
   ])('has answers and code that can be copied %s', async (_where, script) => {
-    const page = await open({ script, isAlone: script !== '' });
+    const page = await open({ script: script + lasting(2_000), isAlone: script !== '' });
     await page.send('Good **morning**\n\n```sh\necho "$HOME"\n```\n\nand `more`');
     const answer = await page.answer();
     await answer.getByRole('button', { name: 'Copy the code' }).press('Enter');
@@ -210,7 +212,7 @@ describeWith(programs, 'the conversation', () => {
       { width: 390, height: 844 },
     ]) {
       await page.page.setViewportSize(viewport);
-      expect(await page.page.evaluate('scrollY')).toBeGreaterThan(500);
+      await expect.poll(() => page.page.evaluate('scrollY'), patience).toBeGreaterThan(500);
       const { y } = (await bar.boundingBox())!;
       expect(y).toBeGreaterThanOrEqual(0);
       expect(y).toBeLessThan(60);

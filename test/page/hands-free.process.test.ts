@@ -10,6 +10,7 @@ import {
   programs,
   sharedBrowser,
   sharedService,
+  slowPlayback,
   startPageService,
   textOf,
   type UserPage,
@@ -56,12 +57,13 @@ const patientUser = `{
   };
 }`;
 
-/** The answer lasts longer than a turn. */
-const slowVoice = `{
-  const { play } = HTMLMediaElement.prototype;
-  HTMLMediaElement.prototype.play = function () {
-    this.playbackRate = 0.0625;
-    return play.call(this);
+/** The recording of the fake microphone is not heard. */
+const silentUser = `{
+  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = async (constraints) => {
+    const stream = await open(constraints);
+    stream.getTracks()[0].enabled = false;
+    return stream;
   };
 }`;
 
@@ -141,7 +143,7 @@ describeWith(programs, 'hands-free', () => {
   });
 
   test('pauses the microphone while it speaks, unless the browser cancels the echo; the button interrupts', async () => {
-    const page = await start({}, patientUser + slowVoice);
+    const page = await start({}, patientUser + slowPlayback);
     await say(page);
     await help(page).toBe(paused);
     await state(page).toBe('Speaking');
@@ -186,7 +188,7 @@ describeWith(programs, 'hands-free', () => {
 
   test('is interrupted by a voice while the answer is still being written and already sounds', async () => {
     const { provider, service } = await startStalling();
-    const page = await start({}, patientUser + slowVoice + withoutEcho, service);
+    const page = await start({}, patientUser + slowPlayback + withoutEcho, service);
     await say(page);
     await help(page).toBe(open);
     expect(await page.answers.getAttribute('aria-busy')).toBe('true');
@@ -197,7 +199,7 @@ describeWith(programs, 'hands-free', () => {
   });
 
   test('does not answer its own voice, and pauses the microphone from then on', async () => {
-    const page = await start({}, patientUser + slowVoice + withoutEcho);
+    const page = await start({}, patientUser + slowPlayback + withoutEcho);
     const said = 'The quick brown fox jumps over the lazy dog';
     await page.page.route('**/transcribe/stream', understands(said));
     await speak(page);
@@ -221,7 +223,7 @@ describeWith(programs, 'hands-free', () => {
   });
 
   test('answers what was said until the microphone was disconnected, and tries again', async () => {
-    const page = await start({ readAloud: false });
+    const page = await start({ readAloud: false, pauseMs: 3_000 }); // it has not been sent when the microphone goes
     const speaking = speak(page);
     await help(page).toBe('Pause to send.');
     await page.page.evaluate('unplug()');
@@ -235,7 +237,7 @@ describeWith(programs, 'hands-free', () => {
   });
 
   test('keeps the screen on, and releases it and the microphone at the end', async () => {
-    const page = await start({}, '');
+    const page = await start({}, silentUser);
     await page.sees({ wakeLocks: { asked: 1, held: 1 }, tracks: { opened: 1, live: 1 } });
     await page.button('End').click();
     await page.sees({ wakeLocks: { asked: 1, held: 0 }, tracks: { opened: 1, live: 0 } });
@@ -243,14 +245,14 @@ describeWith(programs, 'hands-free', () => {
   });
 
   test('takes no file, since the transcript would be out of sight, and says so', async () => {
-    const page = await start({}, '');
+    const page = await start({}, silentUser);
     await page.drop('memo.wav', Buffer.from('no recording'));
     await page.button('End').click();
     await page.sees({ announcements: ['Listening.', 'Cancel what is running first (Esc).', 'Stopped.'] });
   });
 
   test('is used by the keyboard alone', async () => {
-    const page = await start({}, '');
+    const page = await start({}, silentUser);
     await page.hasFocus(page.button('Interrupt'));
     await page.page.keyboard.press('Tab');
     await page.hasFocus(page.button('End'));

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import {
   drawnTextOf,
+  lasting,
   openPage,
   patience,
   programs,
@@ -47,11 +48,7 @@ async function tell(question: string, text: string): Promise<void> {
   emitter.emit(question, text);
 }
 
-/** For `script`: a machine that is busy elsewhere does not let an Undo expire. */
-const lastingUndo = `{
-  const { setTimeout } = window;
-  window.setTimeout = (call, ms) => setTimeout(call, ms === 10_000 ? 1_000_000 : ms);
-}`;
+const lastingUndo = lasting(10_000);
 
 const isQuestion = (request: Request) => request.url().endsWith('/chat/stream');
 

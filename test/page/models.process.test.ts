@@ -17,6 +17,7 @@ import {
   sharedBrowser,
   sharedService,
   startPageService,
+  storedContents,
   textOf,
 } from './support.ts';
 
@@ -85,6 +86,7 @@ describeWith(programs, 'the models', () => {
     await page.page.setViewportSize({ width: 1280, height: 800 });
     expect((await header.boundingBox())!.height).toBeLessThanOrEqual(120);
     await page.page.setViewportSize({ width: 320, height: 600 });
+    await page.page.locator('.sidebar').waitFor({ state: 'detached' });
     expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     for (const button of [page.models, page.button('New')]) {
       const { x, width } = (await button.boundingBox())!;
@@ -111,7 +113,9 @@ describeWith(programs, 'the models', () => {
     await page.page.getByRole('slider', { name: 'Temperature' }).press('ArrowLeft');
     await page.page.keyboard.press('Escape');
     await page.hasFocus(page.button('Options'));
+    await storedContents(page).toContain('You said: Good morning');
     await page.page.reload();
+    await page.answer(); // the conversation is there again
     const system = { role: 'system', content: 'Be brief.' };
     expect(await request('And now?')).toMatchObject({ temperature: 0.6, messages: [system, {}, {}, {}] });
     await page.button('Options').click();

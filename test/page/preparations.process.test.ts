@@ -93,6 +93,7 @@ describeWith(programs, 'what is missing', () => {
   test('is stopped, and another one begun; the others wait meanwhile, and say so', async () => {
     const { page } = await open();
     await page.button('Install: Brain 1').click();
+    await stopButton(page).waitFor();
     await page.page.getByText('2 more').click();
     await page.button('Install: <img src=x>').click({ force: true }); // it says that it waits
     await textOf(page.hint).toBe('Another installation is running. Wait for it, or stop it.');

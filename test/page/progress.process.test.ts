@@ -2,7 +2,16 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
-import { transcriptOf, openPage, programs, sharedBrowser, sharedService, startPageService, textOf } from './support.ts';
+import {
+  transcriptOf,
+  openPage,
+  patience,
+  programs,
+  sharedBrowser,
+  sharedService,
+  startPageService,
+  textOf,
+} from './support.ts';
 
 /** Two are before it; it continues when the process emits `line-moves`. */
 const waitingLine = `
@@ -86,6 +95,7 @@ describeWith(programs, 'a user who waits for a transcript', () => {
     const page = await openPage(browser(), slow);
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
     await textOf(page.hint).toBe('Loading the model.');
+    await expect.poll(() => process.listenerCount('line-moves'), patience).toBe(1);
     (process as NodeJS.EventEmitter).emit('line-moves');
     await transcriptOf(page).toBe('its words');
   });

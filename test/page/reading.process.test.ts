@@ -177,12 +177,12 @@ describeWith(programs, 'an answer that is read aloud', () => {
       await prepare(page.page);
       await page.send('Go on.');
       await textOf(page.alert).toContain(sentence);
-      const count = texts().length;
+      await expect.poll(texts, patience).toHaveLength(2);
       continueWith(' it goes on, much longer than before. And on and on and on, it does.');
       finish();
       await textOf((await page.answer()).locator('.markdown')).toMatch(/And it goes on.*it does\.$/);
       expect(await page.alert.count()).toBe(1);
-      expect(texts()).toHaveLength(count);
+      expect(texts()).toHaveLength(2);
       await nothingIsLeft({ pending });
     });
   });

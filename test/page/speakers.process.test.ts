@@ -9,7 +9,9 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { faultsOf } from './axe.ts';
 import {
   draftOf,
+  lasting,
   openPage,
+  patience,
   promptUser,
   requestsOf,
   sharedBrowser,
@@ -74,7 +76,7 @@ describeWith(['chromium'], 'a user who wants to know who spoke', () => {
     await page.upload('call.wav', call);
     await names(page).toBe('A\nB\nA');
     await transcriptOf(page).toBe(words);
-    expect(requestsOf(service, 'streamTranscription')).toHaveLength(1);
+    await expect.poll(() => requestsOf(service, 'streamTranscription'), patience).toHaveLength(1);
     const people = page.page.getByRole('group', { name: /^Speakers/ });
     await textOf(people).toMatch(/^A 0:0\dB 0:0\d$/);
     expect(await faultsOf(page)).toEqual([]);
@@ -113,10 +115,10 @@ describeWith(['chromium'], 'a user who wants to know who spoke', () => {
   });
 
   test('gets it for a long recording, too', async () => {
-    const script = `Object.defineProperty(HTMLMediaElement.prototype, 'duration', { get: () => 601 })`;
+    const script = `Object.defineProperty(HTMLMediaElement.prototype, 'duration', { get: () => 601 });`;
     const others = { 'made-up': { use: 'sandbox' } };
     const { page, service } = await open(
-      { script, settings: { speakers: 'voice' } },
+      { script: script + lasting(3_000), settings: { speakers: 'voice' } }, // in which the page reads the length
       { ...(await withModels()), others },
     );
     await page.upload('call.wav', call);

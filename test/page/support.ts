@@ -280,6 +280,21 @@ export const fastTimers = `{
   window.setTimeout = (call, ms) => setTimeout(call, ms / 10);
 }`;
 
+/** For `script`: the page's timers of so many milliseconds do not end. A busy machine would look, or come, too late. */
+export const lasting = (endless: number) => `{
+  const { setTimeout } = window;
+  window.setTimeout = (call, ms, ...all) => setTimeout(call, ms === ${endless} ? 1_000_000 : ms, ...all);
+}`;
+
+/** For `script`: every sound lasts sixteen times as long. */
+export const slowPlayback = `{
+  const { play } = HTMLMediaElement.prototype;
+  HTMLMediaElement.prototype.play = function () {
+    this.playbackRate = 0.0625;
+    return play.call(this);
+  };
+}`;
+
 /** The text of the composer, polled. */
 export const draftOf = ({ message }: UserPage) => expect.poll(() => message.inputValue(), patience);
 

@@ -116,6 +116,7 @@ describeWith(programs, 'the page', () => {
 
   test('is usable soon after its first byte', async () => {
     const { page } = await open({ script: usableWatcher, isAlone: true });
+    await expect.poll(() => page.evaluate('window.usableAt'), patience).toBeGreaterThan(0);
     const ms = await page.evaluate<number>(`usableAt - performance.getEntriesByType('navigation')[0].responseStart`);
     if (process.env.PAGE_TIMES) console.log('usable', ms);
     expect(ms).toBeLessThan(limitsMs.usable);

@@ -8,16 +8,18 @@ import {
   programs,
   sharedBrowser,
   sharedService,
+  slowPlayback,
   startPageService,
   textOf,
+  type OpenOptions,
   type UserPage,
 } from './support.ts';
 
 describeWith(programs, 'the voices', () => {
   const browser = sharedBrowser();
   const service = sharedService();
-  const open = async (): Promise<UserPage> => {
-    const page = await (await openPage(browser(), service())).ready();
+  const open = async (options: OpenOptions = {}): Promise<UserPage> => {
+    const page = await (await openPage(browser(), service(), options)).ready();
     await page.models.click();
     return page;
   };
@@ -33,7 +35,7 @@ describeWith(programs, 'the voices', () => {
   });
 
   test('are sorted, found, listened to and chosen by the keyboard alone', async () => {
-    const page = await open();
+    const page = await open({ script: slowPlayback });
     await page.button('Voice English').press('Enter');
     await page.hasFocus(search(page));
     expect(await dialog(page).getByRole('radio').count()).toBeGreaterThan(80);
