@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { afterMs } from './process-timer.ts';
+import { afterMs } from '../../lib/process-timer.ts';
 
 /** One rule of the engine contract. */
 export interface Check<Subject> {

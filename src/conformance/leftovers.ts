@@ -1,6 +1,6 @@
 /** Resources held by an engine: programs that it has started, and active handles in this process. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterMs } from './process-timer.ts';
+import { afterMs } from '../../lib/process-timer.ts';
 
 /** Descriptions of resources, by the names that Node.js gives them. */
 const names: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@
  */
 import { ignore } from '../../lib/errors.ts';
 import { nextTurn } from '../../lib/event-loop.ts';
+import { afterMs } from '../../lib/process-timer.ts';
 import { createRateLimit, type Rate } from '../../lib/rate-limit.ts';
 import { deinterleave, sampleFormats, toSamples16, viewSamples16 } from '../../lib/samples.ts';
 import { levelOf } from '../../lib/voice-gate.ts';
@@ -60,8 +61,8 @@ export class SoundInput {
   readonly #waitForRate: ReturnType<typeof createRateLimit>;
   #cutter: FrameCutter;
   #held: Uint8Array[] | undefined = [];
-  #holding: NodeJS.Timeout | undefined;
-  #stalling: NodeJS.Timeout | undefined;
+  #holding: Disposable | undefined;
+  #stalling: Disposable | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ format, rate = defaultRate, signal }: SoundInputOptions, handlers: SoundHandlers) {
@@ -77,12 +78,12 @@ export class SoundInput {
    */
   inOrder<T>(work: () => Promise<T>): Promise<T | undefined> {
     const result = this.#last.then(async () => {
-      clearTimeout(this.#stalling);
+      this.#stalling?.[Symbol.dispose]();
       if (this.#signal.aborted) return undefined;
       const done = await runInScope(this.#scope, work);
       const stallMs = this.#handlers.stallMs();
       const stall = () => void this.inOrder(this.#handlers.onStall);
-      if (stallMs !== undefined) this.#stalling = setTimeout(stall, stallMs);
+      if (stallMs !== undefined) this.#stalling = afterMs(stallMs, stall);
       return done;
     });
     this.#last = result.catch(ignore);
@@ -94,7 +95,7 @@ export class SoundInput {
     return this.inOrder(async () => {
       if (!this.#held) return this.#handle(this.#cutter.push(sound));
       this.#held.push(sound);
-      this.#holding ??= setTimeout(() => void this.inOrder(() => this.release()), held.ms);
+      this.#holding ??= afterMs(held.ms, () => void this.inOrder(() => this.release()));
       const bytes = this.#held.reduce((sum, { length }) => sum + length, 0);
       return bytes < held.bytes || this.release();
     });
@@ -107,7 +108,7 @@ export class SoundInput {
 
   /** Handles the held audio. From then on, audio is no longer held. */
   async release(): Promise<boolean> {
-    clearTimeout(this.#holding);
+    this.#holding?.[Symbol.dispose]();
     const sound = Buffer.concat(this.#held ?? []);
     this.#held = undefined;
     return this.#handle(this.#cutter.push(sound));
@@ -129,8 +130,8 @@ export class SoundInput {
   /** Call this after the signal has aborted. Resolves when the last call has ended. */
   async end(): Promise<void> {
     await this.#last;
-    clearTimeout(this.#holding);
-    clearTimeout(this.#stalling);
+    this.#holding?.[Symbol.dispose]();
+    this.#stalling?.[Symbol.dispose]();
   }
 
   async #handle(frames: Iterable<Frame>, handlers: FrameHandlers = this.#handlers): Promise<boolean> {
