@@ -1,11 +1,12 @@
 /** A session's sound becomes turns and transcripts, whatever the pieces, the engine and the client do. */
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { expect, it, describe, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, describe, vi } from 'vitest';
 import {
   EngineError,
   type TimedText,
   type Transcript,
+  type TranscriptionCall,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
@@ -197,6 +198,8 @@ it('a turn ends when no more sound comes', async () => {
 
 describe('a transcript', () => {
   const segment = (text: string): TimedText => ({ startMs: 0, endMs: 1, text });
+  /** Whether the call is for the first turn of `two`. It may come second. */
+  const isFirst = ({ recording }: TranscriptionCall) => recording.slice?.endMs === 1_800;
 
   it('has a delta for each segment, together the transcript', async () => {
     const transcribe = (_call: unknown, { onSegment }: TranscriptionOptions) => {
@@ -211,10 +214,8 @@ describe('a transcript', () => {
 
   it('that fails ends its turn, and the next one is transcribed', async () => {
     const failure = new EngineError('engine-failed', 'It broke.');
-    const transcribe = vi
-      .fn()
-      .mockRejectedValueOnce(failure)
-      .mockResolvedValue({ text: 'transcribed', language: null });
+    const transcribe = (call: TranscriptionCall) =>
+      isFirst(call) ? Promise.reject(failure) : Promise.resolve({ text: 'transcribed', language: null });
     const { speech, events, ended } = await openSpeech({ transcribe });
     await speech.append(two);
     await ended(2);
@@ -224,7 +225,8 @@ describe('a transcript', () => {
 
   it('may come before the one of the turn before it', async () => {
     const first = Promise.withResolvers<{ text: string; language: null }>();
-    const transcribe = vi.fn().mockReturnValueOnce(first.promise).mockResolvedValue({ text: 'second', language: null });
+    const transcribe = (call: TranscriptionCall) =>
+      isFirst(call) ? first.promise : Promise.resolve({ text: 'second', language: null });
     const { speech, events, ended } = await openSpeech({ transcribe });
     await speech.append(two);
     await ended(1);
@@ -375,6 +377,10 @@ describe('an early transcription', () => {
   const options = { ...usual, detection: { ...usual.detection!, silenceMs: 5_000 } };
   const endOfTurn = sound(rate, [quiet, 4_800]);
 
+  /** The clock stands: on a busy machine, the model would not be known to be quick. */
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
   /** A session whose model is known to be quick, in its second turn. */
   async function speakQuickly() {
     const { calls, engine } = byTest();
@@ -487,10 +493,11 @@ describe('an early transcription', () => {
   });
 
   it('is charged if its turn is cleared, and so is what several have taken beyond the length of their turn', async () => {
-    const { calls, charged, speech, said, files } = await speakQuickly();
+    const { calls, charged, speech, said, files, diskUse } = await speakQuickly();
     calls[1]!.end('half');
     void speech.clear();
     await expect.poll(said).toEqual(['2 started 6600', '2 forgotten']);
+    await expect.poll(diskUse).toBe(0);
     expect(charged.splice(0)).toEqual([{ audioMs: expect.closeTo(900, -1) as number }]);
     await speech.append(sound(rate, [quiet, 1_000]));
     const lengths: number[] = [];
@@ -650,9 +657,10 @@ describe('sound that comes faster than the rate', () => {
 
 describe('a session that ends', () => {
   it('aborts its transcriptions, says nothing more, and leaves nothing', async () => {
-    const aborted = Promise.withResolvers<undefined>();
+    const [begun, aborted] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const transcribe = (_call: unknown, { signal }: TranscriptionOptions) =>
       new Promise<never>((_resolve, reject) => {
+        begun.resolve(undefined);
         signal.addEventListener('abort', () => {
           aborted.resolve(undefined);
           reject(signal.reason as Error);
@@ -660,6 +668,7 @@ describe('a session that ends', () => {
       });
     const { speech, events, files, workspace } = await openSpeech({ transcribe });
     await speech.append(Buffer.concat([utterance(), sound(rate, [quiet, 500], [voice, 500])]));
+    await begun.promise;
     expect(await files()).toHaveLength(2);
     const said = events.length;
     await speech.end();
