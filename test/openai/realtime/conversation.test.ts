@@ -8,6 +8,7 @@ import { createApi } from '../../support/http.ts';
 import { commitEvent, openLiveSession, transcription, type LiveSession } from '../../support/realtime-client.ts';
 import type { WireEvent } from '../../support/realtime-laws.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { sandboxSpeech } from './spoken-turns.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -405,7 +406,8 @@ describe('a spoken answer', () => {
 
   it('to a turn that the service detects comes by itself, and a turn interrupts it', async () => {
     const session = await openLiveSession(service, '');
-    session.sound(sound(24_000, [quiet, 600], [voice, 1_000], [quiet, 700]));
+    // Its sound takes longer than the 15 s that are sent at once, so that the answer is not complete before the next turn.
+    session.sound(await sandboxSpeech(service, `say: ${'This is a long story. '.repeat(20)}`));
     await session.until('response.output_audio.delta');
     session.sound(sound(24_000, [quiet, 600], [voice, 1_000]));
     const response = await answered(session);
