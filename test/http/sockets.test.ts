@@ -104,8 +104,11 @@ describe('a session', () => {
   });
 
   it('waits for a client that does not read, and is closed with 1013', async () => {
-    const { ws, closed, session } = await open('flood stalled', { maxPayload: 2 * megabyte });
+    const { ws, closed } = await connect(service, { maxPayload: 2 * megabyte });
     ws.pause();
+    ws.send('flood stalled');
+    await expect.poll(() => sessions.has('flood stalled')).toBe(true);
+    const session = sessions.get('flood stalled')!;
     await session.over;
     expect(session.handled).toBeLessThan(40);
     ws.resume();
@@ -229,7 +232,7 @@ test('half of an upgrade, or of a frame, and then nothing or a FIN takes no plac
   await using small = await startTestService({
     ...engines,
     env: { REALTIME_SESSIONS: '1' },
-    connectionLimits: { headMs: 200 },
+    connectionLimits: { headMs: 2_000 }, // the others must not be late, too
   });
   using half = await connectRaw(small.url);
   await half.send(upgradeRequest().slice(0, 60));
