@@ -197,7 +197,7 @@ const bad = {
     'stops at a word of its own': `result: (content) => ({ ...parts.result(content), finishReason: 'stop_sequence' })`,
   },
   'the stream ends promptly when the consumer stops reading': {
-    'takes a second to end': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(1000); } }`,
+    'takes a second to end': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await aSecond(); } }`,
   },
   'an aborted call rejects promptly with the abort reason': {
     'does not stop': `think: () => sleep(1000)`,

@@ -130,7 +130,7 @@ const bad = {
     'throws an ordinary error': `refuse: (call) => { parts.refuse(call); if (!/[a-z]/.test(call.text)) throw new Error(); }`,
   },
   'the stream ends promptly when the consumer stops reading': {
-    'takes a second to end': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
+    'takes a second to end': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await aSecond(); } }`,
   },
   'an aborted call rejects promptly with the abort reason': {
     'does not stop': `work: () => sleep(1000)`,
