@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const home = join(import.meta.dirname, '../..');
 
 test('a drain serves new requests until its delay is over, and delivers what is in flight', async () => {
-  const env = { PATH: process.env.PATH, PARLANCE_SANDBOX: '1', DRAIN_DELAY: '2', SHUTDOWN_GRACE: '60' };
+  const env = { PATH: process.env.PATH, PARLANCE_SANDBOX: '1', DRAIN_DELAY: '10', SHUTDOWN_GRACE: '60' };
   const { npm, url, exit } = await startByNpm(home, env);
   const api = createApi(url);
   const isReady = async () => (await api.get('/readyz')).status === 200;
@@ -19,8 +19,8 @@ test('a drain serves new requests until its delay is over, and delivers what is 
   await expect.poll(isReady, { interval: 5 }).toBe(false); // after 50 ms on an idle machine
   expect((await api.get('/healthz')).status).toBe(200);
 
-  // Begins after the signal and ends after the delay.
-  const slow = { model: 'sandbox-chat-slow', messages: [{ role: 'user', content: 'one two three four five six' }] };
+  // Begins after the signal and, with half a second for each word, ends after the delay.
+  const slow = { model: 'sandbox-chat-slow', messages: [{ role: 'user', content: 'word '.repeat(20) }] };
   const stream = await fetch(`${url}/api/v1/chat/stream`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -29,7 +29,7 @@ test('a drain serves new requests until its delay is over, and delivers what is 
   expect(stream.status).toBe(200);
   const text = stream.text();
   const isRefused = () => fetch(`${url}/healthz`).then(() => false, () => true); // prettier-ignore
-  await expect.poll(isRefused, { timeout: 10_000 }).toBe(true);
+  await expect.poll(isRefused, { timeout: 60_000 }).toBe(true);
   expect(await text).toContain('event: chat.completed');
   expect(await exit).toEqual([0, null]);
 });
@@ -42,7 +42,7 @@ test('SHUTDOWN_GRACE ends what is in flight', async () => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       model: 'sandbox-chat-slow',
-      messages: [{ role: 'user', content: 'one two three four five six' }],
+      messages: [{ role: 'user', content: 'word '.repeat(20) }],
     }),
   });
   npm.kill('SIGTERM');
