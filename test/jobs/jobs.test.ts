@@ -308,7 +308,7 @@ describe('limits', () => {
   });
 
   test('a job is gone when its time is over', async () => {
-    await using service = await start({ env: { TRANSCRIBE_JOB_KEEP: '1' } });
+    await using service = await start({ env: { TRANSCRIBE_JOB_KEEP: '3' } }); // with time to read it
     const { id } = await create(service, speechOf(4));
     await end(service, id);
     await expect.poll(() => recordings(service)).toEqual([]);
