@@ -88,7 +88,7 @@ describe('the same text comes back', () => {
     expect(await transcribe('/api/v1/transcribe', spoken)).toMatchObject({ text: 'Guten Morgen', language: 'de' });
   });
 
-  it('from a job that is cut into parts', async () => {
+  it('from a job that is cut into parts', { timeout: 180_000 }, async () => {
     const text = Array.from({ length: 130 }, (_, index) => `Sentence number ${index}.`).join(' ');
     const spoken = await speak('/api/v1/tts', { text: `${text} ${text} ${text}`, format: 'mp3' });
     const { id } = await create(sandbox.service, spoken);
