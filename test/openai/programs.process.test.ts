@@ -4,17 +4,22 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
 import { startLocalService } from '../support/local-service.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
-import { askedOf, scriptedTalk, toneEars, wordsHeard } from './realtime/scripted-engines.ts';
+import { askedOf, notedSandbox, scriptedTalk, toneEars, wordsHeard } from './realtime/scripted-engines.ts';
 import { sandboxSpeech, toneSpeech } from './realtime/spoken-turns.ts';
 import { startChatService } from './support/chat.ts';
+
+// A program loads for half a minute where many others run.
+vi.setConfig({ testTimeout: 120_000 });
 
 const folder = join(import.meta.dirname, '../programs');
 const isInstalled = existsSync(join(folder, 'node_modules'));
@@ -25,19 +30,37 @@ it('the programs are installed on CI', () => {
 
 const anyNumber = expect.any(Number) as number;
 
-/** Runs a program that has a spoken conversation, and resolves with what it prints. */
-async function speak(program: string, { url }: TestService, turns: readonly Buffer[]): Promise<unknown> {
+/** Runs a program that has a spoken conversation, and resolves with the last line that it prints; `marked` follows the first. */
+async function speak(
+  program: string,
+  { url }: Pick<TestService, 'url'>,
+  turns: readonly Buffer[],
+  marked = () => {},
+): Promise<unknown> {
   const names = turns.map((_, turn) => `${turn}.pcm`);
   const directory = await writeFiles(
     await temporaryDirectory(),
     Object.fromEntries(names.map((name, turn) => [name, turns[turn]])),
   );
   const args = [join(folder, program), ...names.map((name) => join(directory, name))];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
+  const running = promisify(execFile)(process.execPath, args, {
     timeout: 120_000,
     env: { ...process.env, PARLANCE_URL: `${url}/v1` },
   });
-  return JSON.parse(stdout);
+  running.child.stdout?.once('data', marked);
+  const { stdout } = await running;
+  return JSON.parse(stdout.trim().split('\n').at(-1)!);
+}
+
+/** Connects each client with the service that `current` then returns, as a load balancer does. */
+async function startFront(current: () => TestService): Promise<{ readonly url: string }> {
+  const front = createServer((client) => {
+    const { hostname, port } = new URL(current().url);
+    pipeline(client, connect(Number(port), hostname), client, () => {});
+  });
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void front.close());
+  return { url: `http://127.0.0.1:${(front.address() as AddressInfo).port}` };
 }
 
 describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/programs', () => {
@@ -70,16 +93,35 @@ describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/progra
     });
   });
 
-  it.each([
-    ['agents-spoken.mjs', { interrupted: 2, cut: [anyNumber, anyNumber] }],
-    ['livekit-spoken.mjs', { cut: ['deleted', 300] }],
-  ])('%s speaks with the sandbox: a tool and two interruptions', async (program, interruptions) => {
+  const spoken = ['call weather {"city": "Paris"}', `say: ${'A long story. '.repeat(4)}`.trim(), 'Thank you'];
+
+  it('agents-spoken.mjs speaks with the sandbox: a tool and two interruptions', async () => {
     await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
-    const turns = ['call weather {"city": "Paris"}', `say: ${'A long story. '.repeat(4)}`.trim(), 'Thank you'];
-    const sounds = await Promise.all(turns.map((text) => sandboxSpeech(service, text)));
-    expect(await speak(program, service, sounds)).toEqual({
-      ...{ said: turns, called: ['Paris'], ...interruptions, errors: [] },
+    const sounds = await Promise.all(spoken.map((text) => sandboxSpeech(service, text)));
+    expect(await speak('agents-spoken.mjs', service, sounds)).toEqual({
+      ...{ said: spoken, called: ['Paris'], interrupted: 2, cut: [anyNumber, anyNumber], errors: [] },
     });
+  });
+
+  it('livekit-spoken.mjs speaks with the sandbox: a tool, two interruptions, and a restart of the service', async () => {
+    await using first = await startTestService(notedSandbox);
+    await using second = await startTestService(notedSandbox);
+    let current = first;
+    const front = await startFront(() => current);
+    const turns = [...spoken, 'Are you still there?'];
+    const sounds = await Promise.all(turns.map((text) => sandboxSpeech(first, text)));
+    const talk = await speak('livekit-spoken.mjs', front, sounds, () => {
+      current = second;
+      void first.service.stop(60_000);
+    });
+    expect(talk).toEqual({ said: turns, called: ['Paris'], cut: ['deleted', 300], errors: [] });
+    await first.service.stop(0);
+    expect(first.log.filter(({ close }) => close !== undefined).map(({ close }) => close)).toEqual([1012]);
+    const story = expect.stringMatching(/^assistant: A long story/) as string;
+    expect(askedOf(second).at(-1)).toEqual([
+      ...[`user: ${turns[0]}`, `user: ${turns[1]}`, story],
+      ...['user: Thank you', 'assistant: You said: Thank you', `user: ${turns[3]}`],
+    ]);
   });
 
   describeWith(['whisper-cli'], 'with whisper.cpp', () => {

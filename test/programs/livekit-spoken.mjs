@@ -1,7 +1,7 @@
 // The realtime model of LiveKit's plugin with its own settings in a spoken conversation: the first turn calls a tool, and
 // the user speaks again while each answer but the last is playing. Nothing was heard of the first answer, which the plugin
-// deletes, and 300 ms of the second. The arguments are the sounds of the turns: 24 kHz, 16 bits. PARLANCE_URL names the
-// service, http://.../v1.
+// deletes, and 300 ms of the second. Then it prints `restart`, waits until it has connected again, and has the last turn.
+// The arguments are the sounds of the turns: 24 kHz, 16 bits. PARLANCE_URL names the service, http://.../v1.
 import { readFile } from 'node:fs/promises';
 import { initializeLogger, llm } from '@livekit/agents';
 import { realtime } from '@livekit/agents-plugin-openai';
@@ -68,6 +68,15 @@ for (const [turn, audioEndMs] of [0, 300].entries()) {
   pause();
   ({ messageId } = await answer(generation));
 }
+
+const reconnected = next('session_reconnected');
+console.log('restart');
+await reconnected;
+generation = next('generation_created');
+pause(); // The plugin loses the first event after it has reconnected: 100 ms of this pause.
+await say(turns[3]);
+pause();
+await answer(generation);
 console.log(JSON.stringify({ said, called, cut, errors }));
 // Closing the session does not end the native part of the SDK.
 process.exit();

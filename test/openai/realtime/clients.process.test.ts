@@ -7,6 +7,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { experimental_streamTranscribe as streamTranscribe } from 'ai';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import type { ConversationItem } from 'openai/resources/realtime/realtime';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bearer, keysFile, tokenOf } from '../../keys/support/keys.ts';
 import { startChromium } from '../../support/chromium.ts';
@@ -16,7 +17,7 @@ import { describeWith } from '../../support/programs.ts';
 import { commitEvent, inputUpdate, openLiveSession, transcription } from '../../support/realtime-client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { scriptedTranscription } from '../support/audio.ts';
-import { askedOf, msPerWord, scriptedTalk, toneEars, wordsHeard } from './scripted-engines.ts';
+import { askedOf, msPerWord, notedSandbox, scriptedTalk, toneEars, wordsHeard } from './scripted-engines.ts';
 import { sandboxSpeech, toneSpeech } from './spoken-turns.ts';
 import { tonePcm, toneWav, type Word } from '../../support/tone-model.ts';
 
@@ -210,6 +211,57 @@ test('a conversation by the openai SDK over plain TCP', async () => {
   });
   expect(await answer).toBe('You said: Hello');
   session.close();
+});
+
+test('a conversation by the openai SDK that reconnects after a restart, and creates its items again', async () => {
+  await using first = await startTestService(notedSandbox);
+  await using second = await startTestService(notedSandbox);
+  let current = first;
+  const createConnection = () => connect(Number(new URL(current.url).port), '127.0.0.1');
+  const client = new OpenAI({ baseURL: `${first.url}/v1`, apiKey: 'sk-none' });
+  const session = new OpenAIRealtimeWS(
+    { model: 'gpt-realtime', reconnect: true, options: { createConnection } },
+    client,
+  );
+  let items: ConversationItem[] = [];
+  session.on('conversation.item.done', ({ item }) => items.push(item));
+  const configure = () => {
+    const tool = { type: 'function', name: 'weather', parameters: { type: 'object' } } as const;
+    session.send({ type: 'session.update', session: { type: 'realtime', tools: [tool] } });
+  };
+  const create = (item: ConversationItem) => session.send({ type: 'conversation.item.create', item });
+  const ask = async (item: ConversationItem) => {
+    const done = session.emitted('response.done');
+    create(item);
+    session.send({ type: 'response.create' });
+    return (await done).response.output?.at(-1);
+  };
+  const says = (text: string): ConversationItem => ({
+    ...{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+  });
+
+  await session.emitted('session.created');
+  configure();
+  const call = await ask(says('call weather {"city": "Paris"}'));
+  if (call?.type !== 'function_call') throw new Error('the tool is not called');
+  await ask({ type: 'function_call_output', call_id: call.call_id!, output: 'Sunny.' });
+  const before = items;
+  items = [];
+  const reconnected = session.emitted('reconnected');
+  current = second;
+  void first.service.stop(60_000);
+  await reconnected;
+  configure();
+  before.forEach(create);
+  await ask(says('Thank you'));
+  session.close();
+  expect(items.slice(0, 4)).toEqual(before);
+  expect(askedOf(second)).toEqual([
+    [
+      ...['user: call weather {"city": "Paris"}', 'assistant: ', 'tool: Sunny.'],
+      ...['assistant: You said: call weather {"city": "Paris"}\nweather said: Sunny.', 'user: Thank you'],
+    ],
+  ]);
 });
 
 describeWith(['chromium'], 'live transcription in Chromium', () => {

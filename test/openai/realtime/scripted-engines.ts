@@ -1,4 +1,5 @@
 /** Engines of a conversation that a test can follow word by word. */
+import { join } from 'node:path';
 import type { TestService, TestServiceOptions } from '../../support/service.ts';
 
 /** How long the voice takes for each word by default. */
@@ -67,6 +68,28 @@ export function scriptedTalk({ ears = ownEars, wordMs = msPerWord }: Options = {
     files,
   } satisfies TestServiceOptions;
 }
+
+/** The sandbox, whose chat logs its messages. */
+export const notedSandbox = {
+  config: 'engines: { noted: { use: ./noted.mjs } }\n',
+  files: {
+    'noted.mjs': `
+      import engines from ${JSON.stringify(join(import.meta.dirname, '../../../engines/sandbox/index.ts'))};
+      const noted = (chat, { log }) => ({
+        ...chat,
+        complete(call, options) {
+          log.info({ messages: call.messages }, 'asked');
+          return chat.complete(call, options);
+        },
+      });
+      export default engines.map(({ create, ...engine }) => ({
+        ...engine,
+        create: (options, context) =>
+          engine.capability === 'chat' ? noted(create(options, context), context) : create(options, context),
+      }));
+    `,
+  },
+} satisfies TestServiceOptions;
 
 interface Message {
   readonly role: string;
