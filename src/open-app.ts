@@ -91,6 +91,8 @@ export async function openApp(options: ServiceOptions): Promise<App> {
 
 export interface ProbedApp extends App {
   readonly probes: { readonly alive: () => object; readonly readyProbe: ReadyProbe };
+  /** Ends each live session as soon as it is idle. */
+  readonly closeSessions: () => void;
 }
 
 export interface ProbedOptions extends ServiceOptions {
@@ -109,12 +111,12 @@ export async function openProbedApp(options: ProbedOptions): Promise<ProbedApp> 
       jobs,
       node: { registry, workspace, fleet },
     } = parts;
-    const { drain, conclude, end, ...stages } = createShutdown(fleet);
+    const { drain, closeSessions, conclude, end, ...stages } = createShutdown(fleet);
     const served = serveParts(options, parts, stages);
     mcp.connect();
     await jobs.open();
     return {
-      ...{ ...served, registry, drain, conclude, end },
+      ...{ ...served, registry, drain, closeSessions, conclude, end },
       disk: workspace.disk,
       reloadKeys: async () => keys?.reload(),
       leaveFleet: async () => fleet?.drain(),
@@ -191,12 +193,17 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   return { keys, node, limits, clips, mcp, jobs, clientSecrets, services };
 }
 
-/** The three stages of a shutdown. Each stage includes the previous ones. */
+/** The four stages of a shutdown. Each stage includes the previous ones. */
 function createShutdown(fleet: Fleet | undefined) {
-  const [draining, concluding, ending] = [new AbortController(), new AbortController(), new AbortController()];
+  const [draining, closing] = [new AbortController(), new AbortController()];
+  const [concluding, ending] = [new AbortController(), new AbortController()];
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
-  const conclude = () => {
+  const closeSessions = () => {
     drain();
+    closing.abort();
+  };
+  const conclude = () => {
+    closeSessions();
     concluding.abort();
   };
   const end = () => {
@@ -204,22 +211,22 @@ function createShutdown(fleet: Fleet | undefined) {
     ending.abort(draining.signal.reason);
     fleet?.end();
   };
-  const stages = { draining: draining.signal, concluding: concluding.signal, ending: ending.signal };
-  return { ...stages, drain, conclude, end };
+  const stages = { draining: draining.signal, closing: closing.signal };
+  return { ...stages, concluding: concluding.signal, ending: ending.signal, drain, closeSessions, conclude, end };
 }
 
-type Stages = Pick<ReturnType<typeof createShutdown>, 'draining' | 'concluding' | 'ending'>;
+type Stages = Pick<ReturnType<typeof createShutdown>, 'draining' | 'closing' | 'concluding' | 'ending'>;
 
 /** Creates the two APIs and the HTTP app that serves them. */
 function serveParts(
   { settings, env, log, tuning, metrics }: ProbedOptions,
   { keys, node, limits, clips, mcp, jobs, clientSecrets, services }: Parts,
-  { draining, concluding, ending }: Stages,
+  { draining, closing, concluding, ending }: Stages,
 ) {
   const { registry, workspace, fleet, residents, viaId } = node;
   const { publicUrl, trustProxy } = settings;
   const access = createAccess({ ...settings, keys, clientSecrets, failedLogins: createFailedLogins(log) });
-  const sessions = createSessions({ limit: settings.realtimeSessions, draining, concluding, metrics });
+  const sessions = createSessions({ limit: settings.realtimeSessions, draining, closing, concluding, metrics });
   const routing = { services, access, limits, sessions, checkAnswers: env.NODE_ENV !== 'production' };
   const prefer = settings.sandbox ? readPreferred : undefined;
   const handling = { ...routing, operations: nativeOperations };

@@ -88,6 +88,7 @@ export async function startService(
     drain,
     stop(graceMs) {
       drain();
+      app.closeSessions();
       if (graceMs === 0) app.end();
       timers.push(
         setTimeout(app.conclude, Math.max(graceMs / 2, graceMs - concludeMs)),

@@ -15,8 +15,10 @@ import type { IncomingRequest, OpenedSession } from './incoming-request.ts';
 export interface SessionsOptions {
   /** REALTIME_SESSIONS. */
   readonly limit: number;
-  /** Aborts when the service begins to shut down. */
+  /** Aborts when the service begins to shut down: it opens no more sessions. */
   readonly draining: AbortSignal;
+  /** Aborts after DRAIN_DELAY, when clients that connect again reach another service: idle sessions end. */
+  readonly closing: AbortSignal;
   /** Aborts a few seconds before the service ends its requests. */
   readonly concluding: AbortSignal;
   readonly metrics?: Metrics | undefined;
@@ -63,7 +65,7 @@ interface TakenPlace {
   readonly taken: AbortSignal;
 }
 
-export function createSessions({ limit, draining, concluding, metrics }: SessionsOptions) {
+export function createSessions({ limit, draining, closing, concluding, metrics }: SessionsOptions) {
   /** Open sessions, oldest first, excluding those whose place has been taken. */
   const open = new Set<OpenSession>();
   const endedSeconds: number[] = [];
@@ -140,7 +142,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
         if (endedSeconds.length > remembered) endedSeconds.shift();
       });
       const place: SessionPlace = {
-        draining,
+        draining: closing,
         concluding,
         report: (state) => (session.state = state),
         turnEnded(audioMs) {

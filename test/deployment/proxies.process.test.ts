@@ -106,9 +106,9 @@ describe('a proxy', () => {
         }
         one.ws.terminate();
         await expect.poll(() => own.log.filter(({ status }) => status === 101)).toHaveLength(1);
-        own.service.drain();
-        expect(await other.closed).toBe(1012);
         await expect(connect({ url })).rejects.toThrow('Unexpected server response: 401');
+        void own.service.stop(60_000);
+        expect(await other.closed).toBe(1012);
       });
 
       test('receives no interim responses, for any client', async () => {

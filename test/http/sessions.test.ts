@@ -109,7 +109,7 @@ it('a client secret has one session, the newest, also where its key may have one
 
 it('a client secret has one session, also when two connect at the same time', async () => {
   const { signal } = new AbortController();
-  const sessions = createSessions({ limit: 10, draining: signal, concluding: signal });
+  const sessions = createSessions({ limit: 10, draining: signal, closing: signal, concluding: signal });
   const access = { secret: 'one' } as SessionAccess;
   const request = { atEnd: () => undefined, record: {} } as unknown as IncomingRequest;
   await Promise.all([sessions.replace(access), sessions.replace(access)]);

@@ -136,15 +136,19 @@ describe('a session', () => {
     expect(await alive.next()).toBe('still here');
   });
 
-  it('ends with 1012 when the service begins to shut down if it is idle, else at the end of the grace', async () => {
+  it('ends with 1012 after the DRAIN_DELAY if it is idle, else at the end of the grace', async () => {
     await using ending = await startTestService(engines);
     const [idle, busy] = [await connect(ending), await connect(ending)];
     idle.ws.send('echo idle');
     busy.ws.send('hold busy');
     await expect.poll(() => sessions.has('echo idle') && sessions.has('hold busy')).toBe(true);
     ending.service.drain();
+    await expect(connect(ending)).rejects.toThrow('Unexpected server response: 503');
+    idle.ws.send('still here');
+    expect(await idle.next()).toBe('still here');
+    const stopped = ending.service.stop(60_000);
     expect(await idle.closed).toBe(1012);
-    const stopped = ending.service.stop(0);
+    void ending.service.stop(0);
     expect(await busy.closed).toBe(1012);
     await stopped;
   });
