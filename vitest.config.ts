@@ -34,8 +34,8 @@ export default defineConfig({
     ],
     // Files share a process: what one has stubbed must not reach the next.
     unstubGlobals: true,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A busy machine may leave a process without a core for seconds.
     expect: { poll: { timeout: 30_000 } },
     // The tests' own Chromium and espeak-ng would leave PulseAudio's directories behind.
