@@ -6,7 +6,7 @@ import type { Failed } from '../http/api-format.ts';
 import type { Schemas } from './operations.ts';
 
 /** A problem with a more specific code under /v1. */
-class NamedError extends ProblemError {
+export class NamedError extends ProblemError {
   readonly codeHere: string;
 
   constructor(code: ProblemCode, codeHere: string, pointer: string, rule: string) {

@@ -6,8 +6,7 @@ import type { Schemas } from '../operations.ts';
 
 export type ErrorDetails = Omit<Schemas['RealtimeErrorDetails'], 'event_id'>;
 
-/** Returns the error for a client event that had no effect. */
-export function refusal(code: string, message: string, param: string | null = null): ErrorDetails {
+function refusal(code: string, message: string, param: string | null = null): ErrorDetails {
   return { type: 'invalid_request_error', code, message, param };
 }
 

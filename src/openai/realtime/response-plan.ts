@@ -1,6 +1,8 @@
 /** Plans a response: its settings, and the call of the model. Pure. */
 import type { ChatCall } from '../../../engines/contract/index.ts';
+import { invalid } from '../../contract/problems.ts';
 import { requireSupport } from '../../engine-host/models/model-selection.ts';
+import { UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 import {
   shownVoice,
@@ -56,11 +58,11 @@ export function planResponse(
 ): ResponsePlan {
   const { conversation: place = 'auto', input, metadata = null, instructions } = sent;
   if (place !== null && place !== 'auto' && place !== 'none') {
-    throw new Refused('invalid_value', 'response.conversation must be auto or none', 'response.conversation');
+    throw invalid('body', '/response/conversation', 'must be auto or none');
   }
   const settings = updateSettings(current, sent, models, '/response');
   const known = new Map(input && conversation.items.map((item) => [item.id, item]));
-  const items = input?.map((item, index) => readInput(item, known, `response.input[${String(index)}]`));
+  const items = input?.map((item, index) => readInput(item, known, `/response/input/${String(index)}`));
   if (items && wouldOverflow(emptyConversation, items)) throw tooLong('response.input');
   const isInConversation = place !== 'none';
   return { settings, instructions: instructions ?? undefined, input: items, isInConversation, metadata };
@@ -77,15 +79,11 @@ function readInput(item: Schemas['RealtimeItemCreate'], known: ReadonlyMap<strin
   if (item.type !== 'item_reference') {
     const read = readItem(item, at, at);
     if (!isPending(read)) return read;
-    throw new Refused(
-      'unsupported_value',
-      `${at}.content has audio: create the item, and refer to it`,
-      `${at}.content`,
-    );
+    throw new UnsupportedValue(`${at}/content`, 'has audio: create the item, and refer to it');
   }
   const found = known.get(item.id ?? '');
   if (found) return found;
-  throw new Refused('invalid_value', `${at}.id is not the id of an item`, `${at}.id`);
+  throw invalid('body', `${at}/id`, 'is not the id of an item');
 }
 
 /** The plan of an answer to a turn. */

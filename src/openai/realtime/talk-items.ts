@@ -1,6 +1,7 @@
 /** The items of a conversation: what clients do with them, and the events about them. Pure. */
 import { truncate } from '../../realtime/heard.ts';
 import { notPlaying } from '../../realtime/playing.ts';
+import { invalid } from '../../contract/problems.ts';
 import type { Schemas } from '../operations.ts';
 import {
   findItem,
@@ -37,21 +38,20 @@ export class TalkItems {
   }
 
   create({ item: given, previous_item_id: sent }: EventOf<'conversation.item.create'>): void {
-    const item = readItem(given, 'item', this.newId('item'));
+    const item = readItem(given, '/item', this.newId('item'));
     const { conversation } = this.state;
     const { openTurn, transcribing } = this.context;
     const isTranscribed = isPending(item) && transcribing.has(item.id); // its transcript would be that of the other one
     const isTaken = item.id === openTurn || isTranscribed || this.#isOpen(item.id);
     if (isTaken || findItem(conversation, item.id) !== undefined) {
-      throw new Refused('invalid_value', 'item.id is the id of another item', 'item.id');
+      throw invalid('body', '/item/id', 'is the id of another item');
     }
     if (wouldOverflow(conversation, [item])) throw tooLong('item');
     const previous = sent === 'root' ? null : (sent ?? undefined);
     if (previous != null && !findItem(conversation, previous)) {
-      const field = 'previous_item_id';
-      throw new Refused('invalid_value', `${field} is not the id of an item`, field);
+      throw invalid('body', '/previous_item_id', 'is not the id of an item');
     }
-    const sound = isPending(item) && soundOf(given, 'item');
+    const sound = isPending(item) && soundOf(given, '/item');
     this.add(item, previous);
     this.send({ type: 'conversation.item.done', previous_item_id: this.#previous(item.id), item: toWire(item) });
     if (sound) this.effects.push({ type: 'transcribe', item: item.id, sound });
