@@ -29,7 +29,6 @@ export interface ConversationConfig {
   /** null if the API key may not transcribe, or no model can. The session then takes no audio. */
   readonly input: InputConfig | null;
   readonly isTranscriptSent: boolean;
-  /** Whether a turn with a transcript gets an answer. */
   readonly createsResponse: boolean;
   readonly interruptsResponse: boolean;
   readonly truncation: Schemas['RealtimeTruncation'];

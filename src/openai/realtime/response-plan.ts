@@ -23,7 +23,7 @@ import {
   type Conversation,
   type Item,
 } from './conversation.ts';
-import { Refused } from './errors.ts';
+import { isExpected, Refused } from './errors.ts';
 import { readItem } from './items.ts';
 import { toMessages } from './messages.ts';
 import type { ResponseFacts } from './response.ts';
@@ -132,11 +132,16 @@ const blankTurn: Item = {
   content: [{ type: 'input_text', text: ' ' }],
 };
 
-/** Returns the run for the next turn, by default with a blank text instead of its transcript. Throws as `toRun` does. */
-export function toNextRun(
-  config: ConversationConfig,
-  { conversation, ...answered }: Answered,
-  turn: Item = blankTurn,
-): Run {
-  return toRun(planAnswer(config), config, { ...answered, conversation: insert(conversation, turn) });
+/**
+ * Returns the run for the next turn, by default with a blank text instead of its transcript; undefined if the model cannot
+ * answer, which the response will report.
+ */
+export function toNextRun(config: ConversationConfig, answered: Answered, turn: Item = blankTurn): Run | undefined {
+  const conversation = insert(answered.conversation, turn);
+  try {
+    return toRun(planAnswer(config), config, { ...answered, conversation });
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return undefined;
+  }
 }

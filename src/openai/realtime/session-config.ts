@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { OperationId } from '../../contract/operations.ts';
 import type { Schemas } from '../operations.ts';
 import { toConversation, updateConversation, type ConversationConfig } from './conversation-config.ts';
+import { Refused } from './errors.ts';
 import { openInput, toInput, updateInput, type ConfigServices, type InputConfig } from './input-config.ts';
 
 export interface TranscriptionConfig {
@@ -47,6 +48,18 @@ export function updateConfig(config: SessionConfig, update: SessionUpdate, servi
   }
   const input = config.input && updateInput(config.input, update.audio?.input ?? {}, services);
   return config.type === 'transcription' && input ? { ...config, input } : config;
+}
+
+/** Whether a turn with a transcript gets an answer without a request of the client. */
+export const answersTurns = (config: SessionConfig): config is ConversationConfig =>
+  config.type === 'realtime' && config.createsResponse && config.input?.detection != null;
+
+export function requireInput({ input }: SessionConfig): void {
+  if (input) return;
+  throw new Refused(
+    'unsupported_value',
+    'The session takes no audio: the API key may not transcribe, or no model can.',
+  );
 }
 
 /** Returns the session in the form that the client sees. */

@@ -20,6 +20,7 @@ import {
 import { Refused } from './errors.ts';
 import { readItem, soundOf, toWire } from './items.ts';
 import { tooLong } from './response-plan.ts';
+import { requireInput } from './session-config.ts';
 import type { ServerEvent } from './server-events.ts';
 import type { TalkContext, TalkEffect, TalkState } from './talk-state.ts';
 
@@ -39,8 +40,7 @@ export class TalkItems {
 
   create({ item: given, previous_item_id: sent }: EventOf<'conversation.item.create'>): void {
     const item = readItem(given, '/item', this.newId('item'));
-    const { conversation } = this.state;
-    const { openTurn, transcribing } = this.context;
+    const { conversation, openTurn, transcribing } = this.state;
     const isTranscribed = isPending(item) && transcribing.has(item.id); // its transcript would be that of the other one
     const isTaken = item.id === openTurn || isTranscribed || this.#isOpen(item.id);
     if (isTaken || findItem(conversation, item.id) !== undefined) {
@@ -52,9 +52,12 @@ export class TalkItems {
       throw invalid('body', '/previous_item_id', 'is not the id of an item');
     }
     const sound = isPending(item) && soundOf(given, '/item');
+    if (sound) requireInput(this.context.config);
     this.add(item, previous);
     this.send({ type: 'conversation.item.done', previous_item_id: this.#previous(item.id), item: toWire(item) });
-    if (sound) this.effects.push({ type: 'transcribe', item: item.id, sound });
+    if (!sound) return;
+    this.awaitTranscript(item.id);
+    this.effects.push({ type: 'transcribe', item: item.id, sound });
   }
 
   /** Adds an item, and announces it. */
@@ -109,6 +112,12 @@ export class TalkItems {
     if (!findItem(conversation, item.id)) return;
     this.set({ conversation: replace(conversation, item) });
     this.send({ type: 'conversation.item.done', previous_item_id: this.#previous(item.id), item: toWire(item) });
+  }
+
+  protected awaitTranscript(id: string): void {
+    const { config } = this.context;
+    const isSent = config.type === 'transcription' || config.isTranscriptSent;
+    this.set({ transcribing: new Map([...this.state.transcribing, [id, isSent]]) });
   }
 
   protected set(change: Partial<TalkState>): void {

@@ -128,13 +128,13 @@ export class TalkResponses extends TalkItems {
 
   /** Begins what has waited for the end of a turn, a transcript or a response. */
   settle(): void {
-    const { active, beside, conversation, isOwed } = this.state;
+    const { active, beside, conversation, isOwed, openTurn } = this.state;
     const isMissing = (id: string) => isPending(findItem(conversation, id));
     const ready = [active, ...beside].find((open) => open?.waitsFor && !open.waitsFor.some(isMissing));
     if (ready) {
       this.#run(ready);
       this.settle();
-    } else if (isOwed && !active && this.context.openTurn === undefined && !conversation.items.some(isPending)) {
+    } else if (isOwed && !active && openTurn === undefined && !conversation.items.some(isPending)) {
       this.#begin(planAnswer(this.config), true);
     }
   }

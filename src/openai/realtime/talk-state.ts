@@ -1,4 +1,4 @@
-/** The state of a conversation, and the effects of a change. */
+/** The state of the turns and the conversation, and the effects of a change. A transcription session has only turns. */
 import { notPlaying, type Playing } from '../../realtime/playing.ts';
 import { emptyConversation, type Conversation } from './conversation.ts';
 import type { ResponsePlan, Run } from './response-plan.ts';
@@ -7,6 +7,16 @@ import type { SessionConfig } from './session-config.ts';
 import type { ServerEvent } from './server-events.ts';
 
 export interface TalkState {
+  /**
+   * The turn of uncommitted speech: one that has begun or, if the client commits turns, one that contains a voice. Its
+   * item is added when it ends.
+   */
+  readonly openTurn: string | undefined;
+  /**
+   * The items that are being transcribed, and whether their transcripts are sent. The settings at the commit decide, so
+   * that a client gets all events of a transcript or none. The client may have deleted the item.
+   */
+  readonly transcribing: ReadonlyMap<string, boolean>;
   readonly conversation: Conversation;
   /** The response that adds to the conversation. */
   readonly active: OpenResponse | undefined;
@@ -72,20 +82,17 @@ export interface TalkContext {
   readonly config: SessionConfig;
   /** Part of all ids. */
   readonly session: string;
-  /** The turn that has begun. Its item is added when it ends. */
-  readonly openTurn: string | undefined;
-  /** The items that are being transcribed; the client may have deleted them. */
-  readonly transcribing: ReadonlyMap<string, boolean>;
   /** In milliseconds. */
   readonly now: number;
 }
 
 export const beginTalk: TalkState = {
+  ...{ openTurn: undefined, transcribing: new Map<string, boolean>() },
   ...{ conversation: emptyConversation, active: undefined, beside: [], isOwed: false, endedAt: -Infinity },
   early: undefined,
   ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, warmUps: 0, ids: 0 },
 };
 
 /** Whether nothing is lost if the session ends now. */
-export const isQuiet = ({ active, beside, isOwed }: TalkState): boolean =>
-  active === undefined && beside.length === 0 && !isOwed;
+export const isQuiet = ({ openTurn, transcribing, active, beside, isOwed }: TalkState): boolean =>
+  openTurn === undefined && transcribing.size === 0 && active === undefined && beside.length === 0 && !isOwed;

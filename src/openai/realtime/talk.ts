@@ -1,10 +1,10 @@
 /** The table of a conversation: what the turns of the user do to its items and responses. Pure. */
 import type { Transcript } from '../../realtime/open-turn.ts';
 import type { TurnEvent } from '../../realtime/speech-session.ts';
-import { findItem, insert, pendingOf, replace, turnItem } from './conversation.ts';
-import { planEarly } from './early-answer.ts';
-import { isExpected } from './errors.ts';
+import type { ConversationConfig } from './conversation-config.ts';
+import { findItem, insert, isPending, pendingOf, replace, turnItem } from './conversation.ts';
 import { toNextRun } from './response-plan.ts';
+import { answersTurns } from './session-config.ts';
 import { TalkResponses } from './talk-responses.ts';
 
 /** Maximum number of times that the models are warmed up between two responses, because that work is not charged. */
@@ -13,21 +13,28 @@ const maxWarmUps = { update: 3, turn: 6 };
 export class Talk extends TalkResponses {
   /** Follows the turns of the user, whose own events have been sent. */
   follow(event: TurnEvent): void {
+    const { config } = this.context;
     switch (event.type) {
       case 'started':
-        if (this.config.interruptsResponse) this.interrupt('turn_detected');
+        this.set({ openTurn: event.turn });
+        if (config.type === 'realtime' && config.interruptsResponse) this.interrupt('turn_detected');
         return this.warmUp('turn');
       case 'voice':
+        this.set({ openTurn: event.turn });
         return this.warmUp('turn');
       case 'early':
         return this.#beginEarly(event.turn, event);
       case 'resumed':
         return this.#dropEarly();
       case 'forgotten':
+        this.set({ openTurn: undefined });
         this.#dropEarly();
         return this.settle();
       case 'committed':
-        return this.#addTurn(event.turn);
+        this.set({ openTurn: undefined });
+        this.awaitTranscript(event.turn);
+        if (config.type === 'realtime') this.#addTurn(event.turn);
+        return;
       case 'completed':
         return this.#endTurn(event.turn, event.transcript, event.languages?.[0]);
       case 'failed':
@@ -38,22 +45,26 @@ export class Talk extends TalkResponses {
 
   /** Prepares the models for the next turn, unless a response is active. */
   warmUp(cause: keyof typeof maxWarmUps): void {
+    const { config } = this.context;
     const { active, warmUps } = this.state;
-    if (this.context.config.type !== 'realtime' || active || warmUps >= maxWarmUps[cause]) return;
-    try {
-      this.effects.push({ type: 'warm-up', run: toNextRun(this.config, this.state) });
-      this.set({ warmUps: warmUps + 1 });
-    } catch (error) {
-      if (!isExpected(error)) throw error; // the response will fail with it
-    }
+    if (config.type !== 'realtime' || active || warmUps >= maxWarmUps[cause]) return;
+    const run = toNextRun(config, this.state);
+    if (!run) return;
+    this.effects.push({ type: 'warm-up', run });
+    this.set({ warmUps: warmUps + 1 });
   }
 
-  #beginEarly(turn: string, event: Transcript): void {
-    const config = this.config;
-    const run = planEarly(turn, event, this.state, config);
+  /** Begins the answer to a turn that may be over, unless something else comes first or a model is not local. */
+  #beginEarly(turn: string, { transcript, languages }: Transcript): void {
+    const { config } = this.context;
+    const { active, isOwed, early, conversation, language } = this.state;
+    if (!answersTurns(config) || !isLocal(config) || transcript.trim() === '') return;
+    if (active || isOwed || early || conversation.items.some(isPending)) return;
+    const item = { ...turnItem(turn), content: [{ type: 'input_audio', transcript }] } as const;
+    const run = toNextRun(config, { ...this.state, language: languages?.[0] ?? language }, item);
     if (!run) return;
-    const [id, { conversation }] = [this.newId('resp'), this.state];
-    this.set({ early: { id, turn, transcript: event.transcript, conversation, config } });
+    const id = this.newId('resp');
+    this.set({ early: { id, turn, transcript, conversation, config } });
     this.effects.push({ type: 'prepare', response: id, run });
   }
 
@@ -80,17 +91,21 @@ export class Talk extends TalkResponses {
    * `transcript` is null if the transcription has failed. A turn whose item was deleted is not answered, even if another
    * item has its id now.
    */
-  #endTurn(id: string, transcript: string | null, language: string | undefined): void {
+  #endTurn(id: string, transcript: string | null, language = this.state.language): void {
     const { conversation, early } = this.state;
+    const transcribing = new Map(this.state.transcribing);
+    transcribing.delete(id);
+    this.set({ transcribing, language });
     const item = findItem(conversation, id);
     const content = [{ type: 'input_audio', transcript }] as const;
     const pending = pendingOf(item);
     if (pending && item?.type === 'message') this.set({ conversation: replace(conversation, { ...item, content }) });
-    if (language !== undefined) this.set({ language });
     if (early?.turn !== id || early.transcript !== transcript) this.#dropEarly();
-    const config = this.config;
-    const isAnswered = pending === 'turn' && transcript !== null && transcript.trim() !== '';
-    if (isAnswered && config.input?.detection && config.createsResponse) this.set({ isOwed: true });
+    const hasWords = transcript !== null && transcript.trim() !== '';
+    if (pending === 'turn' && hasWords && answersTurns(this.context.config)) this.set({ isOwed: true });
     this.settle();
   }
 }
+
+const isLocal = ({ models: { chat, speech }, settings }: ConversationConfig): boolean =>
+  chat.entry.local && (settings.modality === 'text' || speech?.entry.local === true);
