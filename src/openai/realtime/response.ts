@@ -1,18 +1,9 @@
 /** One response: turns the parts of an answer into items and events. Pure. */
-import type { Usage } from '../../../engines/contract/index.ts';
+import type { ToolCall, Usage } from '../../../engines/contract/index.ts';
 import type { AnswerPart } from '../../realtime/answer.ts';
 import { interrupt, type SpokenPiece } from '../../realtime/heard.ts';
 import type { Schemas } from '../operations.ts';
-import {
-  spokenPart,
-  textOf,
-  transcriptOf,
-  withHeard,
-  type CallItem,
-  type Content,
-  type Item,
-  type MessageItem,
-} from './conversation.ts';
+import { textOf, transcriptOf, withHeard, type Content, type Item, type MessageItem } from './conversation.ts';
 import type { ErrorDetails } from './errors.ts';
 import { orEmptyObject, toWire } from './items.ts';
 import type { ServerEvent } from './server-events.ts';
@@ -49,6 +40,12 @@ export type ResponseEnd = { readonly usage: Usage | null } & (
   | { readonly status: 'failed'; readonly error: ErrorDetails }
 );
 
+/** The last one is `answered` or `broken`. After an abort, there are no more. */
+export type ResponseEvent =
+  | { readonly type: 'part'; readonly part: ResponsePart }
+  | { readonly type: 'answered'; readonly end: ResponseEnd }
+  | { readonly type: 'broken'; readonly error: unknown };
+
 /** Returns the end of a response whose answer is complete. */
 export function endOf({ finishReason, usage }: Extract<AnswerPart, { type: 'end' }>): ResponseEnd {
   if (finishReason === 'length') return { status: 'incomplete', reason: 'max_output_tokens', usage };
@@ -61,55 +58,117 @@ interface Step {
   readonly effects: readonly ResponseEffect[];
 }
 
-const send = (event: ServerEvent): ResponseEffect => ({ type: 'send', event });
-
 export function beginResponse(facts: ResponseFacts): Step {
-  const response: Response = { facts, output: [], open: undefined };
+  const draft = new Draft({ facts, output: [], open: undefined });
   const created = { ...facts, object: 'realtime.response', status: 'in_progress', status_details: null } as const;
-  return { response, effects: [send({ type: 'response.created', response: { ...created, output: [], usage: null } })] };
+  draft.send({ type: 'response.created', response: { ...created, output: [], usage: null } });
+  return draft;
 }
 
 /** Each new item gets an id of `newId`. */
 export function addPart(response: Response, part: ResponsePart, newId: () => string): Step {
-  switch (part.type) {
-    case 'text':
-    case 'piece':
-    case 'sound':
-    case 'spoken':
-      return write(response, part, newId);
-    case 'calls': {
-      const closed = closeMessage(response, 'completed');
-      return part.calls.reduce<Step>(({ response: before, effects }, { id, name, arguments: json }) => {
-        const item = { id: newId(), type: 'function_call', status: 'completed', callId: id, name } as const;
-        const step = addCall(before, { ...item, arguments: orEmptyObject(json) });
-        return { response: step.response, effects: [...effects, ...step.effects] };
-      }, closed);
-    }
+  const draft = new Draft(response);
+  if (part.type !== 'calls') draft.write(part, newId);
+  else {
+    draft.closeMessage('completed');
+    for (const call of part.calls) draft.addCall(call, newId());
   }
+  return draft;
 }
 
-// -------------------------------------------------------------------------------------------------------- messages
-
-type WrittenPart = Extract<ResponsePart, { type: 'text' | 'piece' | 'sound' | 'spoken' }>;
-
-function write(response: Response, part: WrittenPart, newId: () => string): Step {
-  const begun = response.open ? { open: response.open, effects: [] } : beginMessage(response, part, newId());
-  const place = placeOf(response, begun.open);
-  const content = begun.open.content[0] ?? emptyContent(part);
-  const effects = [...begun.effects, ...deltasOf(part, place)];
-  return { response: { ...response, open: { ...begun.open, content: [extend(content, part)] } }, effects };
+/** Closes what was announced, and ends the response. */
+export function endResponse(response: Response, end: ResponseEnd): readonly ResponseEffect[] {
+  const draft = new Draft(response);
+  const status = end.status === 'completed' ? 'completed' : 'incomplete';
+  draft.closeMessage(status, end.status === 'cancelled' ? end.playedMs : undefined);
+  const done: Schemas['RealtimeResponse'] = {
+    ...{ ...response.facts, object: 'realtime.response', status: end.status, status_details: detailsOf(end) },
+    ...{ output: draft.response.output.map(toWire), usage: toUsage(end.usage) },
+  };
+  draft.send({ type: 'response.done', response: done });
+  return draft.effects;
 }
 
-function beginMessage(response: Response, part: WrittenPart, id: string) {
-  const open: MessageItem = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
-  const added = announce(response, open);
-  const content = emptyContent(part);
-  const begun = send({
-    type: 'response.content_part.added',
-    ...placeOf(response, open),
-    part: toPart(content),
-  });
-  return { open: { ...open, content: [content] }, effects: [...added, begun] };
+type WrittenPart = Exclude<ResponsePart, { type: 'calls' }>;
+
+class Draft implements Step {
+  response: Response;
+  readonly effects: ResponseEffect[] = [];
+
+  constructor(response: Response) {
+    this.response = response;
+  }
+
+  write(part: WrittenPart, newId: () => string): void {
+    const open = this.response.open ?? this.#beginMessage(part, newId());
+    const [content = emptyContent(part)] = open.content;
+    const place = this.#contentPlace(open);
+    if (part.type === 'text') this.send({ type: 'response.output_text.delta', ...place, delta: part.text });
+    if (part.type === 'piece')
+      this.send({ type: 'response.output_audio_transcript.delta', ...place, delta: part.text });
+    if (part.type === 'sound') this.send({ type: 'response.output_audio.delta', ...place, delta: part.audio });
+    this.response = { ...this.response, open: { ...open, content: [extend(content, part)] } };
+  }
+
+  #beginMessage(part: WrittenPart, id: string): MessageItem {
+    const open: MessageItem = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
+    this.#announce(open);
+    const content = emptyContent(part);
+    this.send({ type: 'response.content_part.added', ...this.#contentPlace(open), part: toPart(content) });
+    return { ...open, content: [content] };
+  }
+
+  /** Closes the open message. An interrupted one has the text that was heard, but its events have what was sent. */
+  closeMessage(status: MessageItem['status'], playedMs?: number): void {
+    const { open } = this.response;
+    const [content] = open?.content ?? [];
+    if (!open || !content) return;
+    const place = this.#contentPlace(open);
+    const part = toPart(content);
+    if (content.type === 'output_audio') {
+      this.send({ type: 'response.output_audio.done', ...place });
+      this.send({ type: 'response.output_audio_transcript.done', ...place, transcript: part.transcript ?? '' });
+    } else this.send({ type: 'response.output_text.done', ...place, text: part.text ?? '' });
+    this.send({ type: 'response.content_part.done', ...place, part });
+    const isCut = playedMs !== undefined && content.type === 'output_audio';
+    const heard = isCut ? withHeard(open, interrupt(content.heard, playedMs)) : open;
+    this.#finish({ ...heard, status });
+    this.response = { ...this.response, open: undefined };
+  }
+
+  /** The AI SDK needs a delta with the `call_id`, and starts the tool when the item is done. */
+  addCall({ id: call_id, name, arguments: sent }: ToolCall, id: string): void {
+    const json = orEmptyObject(sent);
+    const item = { id, type: 'function_call', status: 'completed', callId: call_id, name, arguments: json } as const;
+    const place = { ...this.#place, item_id: id, call_id };
+    this.#announce({ ...item, status: 'in_progress', arguments: '' });
+    this.send({ type: 'response.function_call_arguments.delta', ...place, delta: json });
+    this.send({ type: 'response.function_call_arguments.done', ...place, name, arguments: json });
+    this.#finish(item);
+  }
+
+  #announce(item: Item): void {
+    this.send({ type: 'response.output_item.added', ...this.#place, item: toWire(item) });
+    this.effects.push({ type: 'added', item });
+  }
+
+  #finish(item: Item): void {
+    this.send({ type: 'response.output_item.done', ...this.#place, item: toWire(item) });
+    this.effects.push({ type: 'done', item });
+    this.response = { ...this.response, output: [...this.response.output, item] };
+  }
+
+  get #place() {
+    return { response_id: this.response.facts.id, output_index: this.response.output.length };
+  }
+
+  #contentPlace({ id }: Item) {
+    return { ...this.#place, item_id: id, content_index: 0 } as const;
+  }
+
+  send(event: ServerEvent): void {
+    this.effects.push({ type: 'send', event });
+  }
 }
 
 const emptyContent = ({ type }: WrittenPart): Content =>
@@ -127,94 +186,9 @@ function extend(content: Content, part: WrittenPart): Content {
   return { ...content, pieces: pieces.with(-1, changed) };
 }
 
-function deltasOf(part: WrittenPart, place: Place): readonly ResponseEffect[] {
-  switch (part.type) {
-    case 'text':
-      return [send({ type: 'response.output_text.delta', ...place, delta: part.text })];
-    case 'piece':
-      return [send({ type: 'response.output_audio_transcript.delta', ...place, delta: part.text })];
-    case 'sound':
-      return [send({ type: 'response.output_audio.delta', ...place, delta: part.audio })];
-    case 'spoken':
-      return [];
-  }
-}
-
-/** Closes the open message. An interrupted one has the text that was heard, but its events have what was sent. */
-function closeMessage(response: Response, status: MessageItem['status'], playedMs?: number): Step {
-  const { open } = response;
-  const [content] = open?.content ?? [];
-  if (!open || !content) return { response, effects: [] };
-  const place = placeOf(response, open);
-  const part = toPart(content);
-  const texts: readonly ServerEvent[] =
-    content.type === 'output_audio'
-      ? [
-          { type: 'response.output_audio.done', ...place },
-          { type: 'response.output_audio_transcript.done', ...place, transcript: part.transcript ?? '' },
-        ]
-      : [{ type: 'response.output_text.done', ...place, text: part.text ?? '' }];
-  const spoken = spokenPart(open);
-  const heard = playedMs !== undefined && spoken ? withHeard(open, interrupt(spoken.heard, playedMs)) : open;
-  const done = finish({ ...response, open: undefined }, { ...heard, status });
-  const closings = [...texts, { type: 'response.content_part.done', ...place, part } as const].map(send);
-  return { response: done.response, effects: [...closings, ...done.effects] };
-}
-
 function toPart(content: Content): Schemas['RealtimePart'] {
   if (content.type === 'output_audio') return { type: 'audio', transcript: transcriptOf(content) };
   return { type: 'text', text: textOf(content) };
-}
-
-// ----------------------------------------------------------------------------------------------------------- calls
-
-/** The AI SDK needs a delta with the `call_id`, and starts the tool when the item is done. */
-function addCall(response: Response, item: CallItem): Step {
-  const { id, callId: call_id, name, arguments: json } = item;
-  const place = { response_id: response.facts.id, output_index: response.output.length, item_id: id, call_id };
-  const done = finish(response, item);
-  return {
-    response: done.response,
-    effects: [
-      ...announce(response, { ...item, status: 'in_progress', arguments: '' }),
-      send({ type: 'response.function_call_arguments.delta', ...place, delta: json }),
-      send({ type: 'response.function_call_arguments.done', ...place, name, arguments: json }),
-      ...done.effects,
-    ],
-  };
-}
-
-// ----------------------------------------------------------------------------------------------------- both, the end
-
-type Place = ReturnType<typeof placeOf>;
-
-const placeOf = ({ facts, output }: Response, { id }: Item) =>
-  ({ response_id: facts.id, output_index: output.length, item_id: id, content_index: 0 }) as const;
-
-function announce({ facts, output }: Response, item: Item): readonly ResponseEffect[] {
-  const place = { response_id: facts.id, output_index: output.length };
-  return [send({ type: 'response.output_item.added', ...place, item: toWire(item) }), { type: 'added', item }];
-}
-
-function finish(response: Response, item: Item): Step {
-  const { facts, output } = response;
-  const place = { response_id: facts.id, output_index: output.length };
-  const effects: readonly ResponseEffect[] = [
-    send({ type: 'response.output_item.done', ...place, item: toWire(item) }),
-    { type: 'done', item },
-  ];
-  return { response: { ...response, output: [...output, item] }, effects };
-}
-
-/** Closes what was announced, and ends the response. */
-export function endResponse(response: Response, end: ResponseEnd): readonly ResponseEffect[] {
-  const status = end.status === 'completed' ? 'completed' : 'incomplete';
-  const closed = closeMessage(response, status, end.status === 'cancelled' ? end.playedMs : undefined);
-  const done: Schemas['RealtimeResponse'] = {
-    ...{ ...response.facts, object: 'realtime.response', status: end.status, status_details: detailsOf(end) },
-    ...{ output: closed.response.output.map(toWire), usage: toUsage(end.usage) },
-  };
-  return [...closed.effects, send({ type: 'response.done', response: done })];
 }
 
 function detailsOf(end: ResponseEnd): Schemas['RealtimeResponse']['status_details'] {

@@ -8,7 +8,7 @@ import { warmUp } from '../../realtime/warm-up.ts';
 import { resolveVoice } from '../aliases.ts';
 import { ownTools } from '../run.ts';
 import type { Run } from './response-plan.ts';
-import { endOf, type ResponseEnd, type ResponsePart } from './response.ts';
+import { endOf, type ResponseEvent } from './response.ts';
 
 export interface RunOptions {
   /** Identifies the session in the log. */
@@ -22,12 +22,6 @@ export interface RunOptions {
   /** For a response that may be dropped: nothing is emitted before this resolves. Rejects when the signal aborts. */
   readonly release?: Promise<unknown> | undefined;
 }
-
-/** The last one is `answered` or `broken`. After an abort, there are no more. */
-export type ResponseEvent =
-  | { readonly type: 'part'; readonly part: ResponsePart }
-  | { readonly type: 'answered'; readonly end: ResponseEnd }
-  | { readonly type: 'broken'; readonly error: unknown };
 
 /** Counts as a request of the key, from its release on. The next part is made when `emit` has resolved. Never rejects. */
 export async function runResponse(options: RunOptions, emit: (event: ResponseEvent) => Promise<void>): Promise<void> {

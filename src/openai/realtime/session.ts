@@ -2,10 +2,10 @@
 import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { ClientEvent, ReadEvent } from './client-events.ts';
 import { failure, isExpected, sessionExpired, type ErrorDetails } from './errors.ts';
-import type { ResponseEnd, ResponsePart } from './response.ts';
+import type { ResponseEvent } from './response.ts';
 import { errorEvent, turnEvents, type ServerEvent } from './server-events.ts';
 import { requireInput, toSession, type Identity, type SessionConfig, type SessionUpdate } from './session-config.ts';
-import { beginTalk, isQuiet, type TalkEffect, type TalkState } from './talk-state.ts';
+import { beginTalk, type TalkEffect, type TalkState } from './talk-state.ts';
 import { Talk } from './talk.ts';
 
 export interface SessionState {
@@ -25,9 +25,7 @@ export type SessionEvent =
   | ReadEvent
   | { readonly type: 'updated'; readonly config: SessionConfig }
   | { readonly type: 'turn'; readonly event: TurnEvent }
-  | { readonly type: 'part'; readonly response: string; readonly part: ResponsePart }
-  | { readonly type: 'answered'; readonly response: string; readonly end: ResponseEnd }
-  | { readonly type: 'broken'; readonly response: string; readonly error: unknown }
+  | ({ readonly response: string } & ResponseEvent)
   | { readonly type: 'draining' | 'concluding' | 'expired' }
   | { readonly type: 'failed'; readonly error: unknown };
 
@@ -52,7 +50,8 @@ export function beginSession(identity: Identity, config: SessionConfig): Session
 }
 
 /** Whether the session could end without losing any speech or answer. */
-export const isIdle = ({ talk }: SessionState): boolean => isQuiet(talk);
+export const isIdle = ({ talk: { openTurn, transcribing, active, beside, isOwed } }: SessionState): boolean =>
+  openTurn === undefined && transcribing.size === 0 && active === undefined && beside.length === 0 && !isOwed;
 
 /**
  * After the end, events have no effect. A draining session ends once it is idle. `now` is the time in milliseconds of a

@@ -92,7 +92,3 @@ export const beginTalk: TalkState = {
   early: undefined,
   ...{ playing: notPlaying, spoken: undefined, start: undefined, language: undefined, warmUps: 0, ids: 0 },
 };
-
-/** Whether nothing is lost if the session ends now. */
-export const isQuiet = ({ openTurn, transcribing, active, beside, isOwed }: TalkState): boolean =>
-  openTurn === undefined && transcribing.size === 0 && active === undefined && beside.length === 0 && !isOwed;
