@@ -7,7 +7,7 @@ import { resolveVoice } from '../aliases.ts';
 import { toFunction } from '../chat-tools.ts';
 import { unsupportedParameter, UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
-import { toFormat, type Format } from './input-config.ts';
+import { pick, toFormat, type Format } from './input-config.ts';
 
 export interface AnswerSettings {
   readonly modality: Schemas['RealtimeModality'];
@@ -62,11 +62,11 @@ export function updateSettings(
   if (typeof most === 'number' && most < 1) throw invalid('body', `${at}/max_output_tokens`, 'must be at least 1');
   return {
     modality: readModality(sent.output_modalities, current, speech, `${at}/output_modalities`),
-    instructions: instructions === undefined ? current.instructions : (instructions ?? undefined),
+    instructions: pick(instructions, current.instructions, undefined),
     tools,
     toolChoice: readChoice(sent.tool_choice, current.toolChoice, tools, `${at}/tool_choice`),
-    maxTokens: most === undefined ? current.maxTokens : (most ?? 'inf'),
-    isParallel: parallel === undefined ? current.isParallel : (parallel ?? undefined),
+    maxTokens: pick(most, current.maxTokens, 'inf'),
+    isParallel: pick(parallel, current.isParallel, undefined),
     effort: reasoning === undefined ? current.effort : (reasoning?.effort ?? undefined),
     ...updateOutput(current, sent.audio?.output ?? {}, speech, `${at}/audio/output`),
   };
@@ -131,11 +131,7 @@ function updateOutput(
   const voice = typeof named === 'object' ? named?.id : named;
   if (voice !== undefined) requireVoice(speech, voice, `${at}/voice`);
   if (speech && speed != null && speed !== 1) requireSupport(speech, 'speed', `${at}/speed`);
-  return {
-    format,
-    voice: named === undefined ? current.voice : voice,
-    speed: speed === undefined ? current.speed : (speed ?? 1),
-  };
+  return { format, voice: named === undefined ? current.voice : voice, speed: pick(speed, current.speed, 1) };
 }
 
 function requireVoice(speech: AnswerModels['speech'], named: string, at: string): void {

@@ -91,15 +91,13 @@ export function updateConversation(
   return {
     ...config,
     ...{ models, settings },
-    truncation: truncation === undefined ? config.truncation : toTruncation(truncation),
+    truncation: toTruncation(pick(truncation, config.truncation, 'auto')),
     input: config.input && updateInput(config.input, input, services),
     isTranscriptSent: transcription === undefined ? config.isTranscriptSent : transcription !== null,
-    createsResponse: detection
-      ? pick(detection.create_response, current?.createsResponse, true)
-      : config.createsResponse,
-    interruptsResponse: detection
-      ? pick(detection.interrupt_response, current?.interruptsResponse, true)
-      : config.interruptsResponse,
+    ...(detection && {
+      createsResponse: pick(detection.create_response, current?.createsResponse, true),
+      interruptsResponse: pick(detection.interrupt_response, current?.interruptsResponse, true),
+    }),
   };
 }
 
@@ -133,9 +131,9 @@ function toConversationInput(config: ConversationConfig): Schemas['RealtimeConve
 export const instructionsOf = ({ settings }: ConversationConfig): string =>
   settings.instructions ?? defaultInstructions;
 
-function toTruncation(sent: Schemas['RealtimeTruncation'] | null): Schemas['RealtimeTruncation'] {
-  if (sent === null || typeof sent === 'string') return sent ?? 'auto';
-  return { type: sent.type, retention_ratio: sent.retention_ratio };
+/** Without the fields that have no effect. */
+function toTruncation(sent: Schemas['RealtimeTruncation']): Schemas['RealtimeTruncation'] {
+  return typeof sent === 'string' ? sent : { type: sent.type, retention_ratio: sent.retention_ratio };
 }
 
 /** Returns the share of the text that remains when the conversation no longer fits; undefined if it is not shortened. */

@@ -19,7 +19,7 @@ import type { Run } from './response-plan.ts';
 import type { ResponseEvent, ResponsePart } from './response.ts';
 import { warmUpResponse, runResponse } from './run-response.ts';
 import type { ServerEvent } from './server-events.ts';
-import { operationsOf, updateConfig, type SessionConfig, type SessionUpdate } from './session-config.ts';
+import { operationsOf, updateConfig, type SessionConfig } from './session-config.ts';
 import { isIdle, next, type Effect, type SessionEvent, type SessionState } from './session.ts';
 
 export interface SessionOptions extends Connecting {
@@ -136,7 +136,7 @@ export class Session {
       case 'configure':
         return this.#configure(effect.config);
       case 'update':
-        return this.#update(effect);
+        return this.#apply(this.#updated(effect));
       case 'run':
       case 'prepare':
         return this.#run(effect);
@@ -246,11 +246,7 @@ export class Session {
     if (waitMs && type === 'sound') this.#options.services.metrics?.answerBegan(waitMs);
   }
 
-  async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {
-    await this.#apply(this.#updated(session, eventId));
-  }
-
-  #updated(session: SessionUpdate, eventId: string | null): SessionEvent {
+  #updated({ session, eventId }: Extract<Effect, { type: 'update' }>): SessionEvent {
     try {
       return { type: 'updated', config: updateConfig(this.#state.config, session, this.#options.services) };
     } catch (error) {
