@@ -1,6 +1,7 @@
 /** The items of a conversation, in order. Pure. */
 import { heardText, type Heard, type SpokenPiece } from '../../realtime/heard.ts';
 import type { Schemas } from '../operations.ts';
+import { Refused } from './errors.ts';
 
 interface ItemHead {
   readonly id: string;
@@ -57,10 +58,12 @@ export const emptyConversation: Conversation = { items: [], length: 0 };
 const maxItems = 2_000;
 const maxLength = 250_000;
 
-/** Whether the conversation would be too large with these items. */
-export function wouldOverflow({ items, length }: Conversation, more: readonly Item[]): boolean {
+/** Throws `Refused` if the conversation would be too large with these items. `field` has them in the event. */
+export function requireRoom({ items, length }: Conversation, more: readonly Item[], field: string): void {
   const sum = more.reduce((total, item) => total + lengthOf(item), length);
-  return items.length + more.length > maxItems || sum > maxLength;
+  if (items.length + more.length <= maxItems && sum <= maxLength) return;
+  const rule = 'a conversation has at most 2,000 items and 250,000 characters';
+  throw new Refused('context_length_exceeded', `${field}: ${rule}`, field);
 }
 
 /** Returns the cost of reading the whole conversation, in characters. Each item adds `itemSize` to its text. */
@@ -97,12 +100,8 @@ export function remove(conversation: Conversation, id: string): Conversation {
 
 /** Returns the items that begin with this one; all of them if it is undefined or was deleted. */
 export function itemsFrom({ items }: Conversation, id: string | undefined): readonly Item[] {
-  return items.slice(
-    Math.max(
-      0,
-      items.findIndex((item) => item.id === id),
-    ),
-  );
+  const at = items.findIndex((item) => item.id === id);
+  return items.slice(Math.max(0, at));
 }
 
 /**

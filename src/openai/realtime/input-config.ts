@@ -115,7 +115,7 @@ export function toSpeechOptions(config: InputConfig): SpeechOptions {
   };
 }
 
-function toSoundFormat({ type, rate = 24_000 }: Format): SoundFormat {
+export function toSoundFormat({ type, rate = 24_000 }: Format): SoundFormat {
   if (type === 'audio/pcm') return { encoding: 'pcm', rate };
   return { encoding: type === 'audio/pcmu' ? 'pcmu' : 'pcma' };
 }

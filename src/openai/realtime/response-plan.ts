@@ -19,11 +19,11 @@ import {
   insert,
   isPending,
   itemsFrom,
-  wouldOverflow,
+  requireRoom,
   type Conversation,
   type Item,
 } from './conversation.ts';
-import { isExpected, Refused } from './errors.ts';
+import { isExpected } from './errors.ts';
 import { readItem } from './items.ts';
 import { toMessages } from './messages.ts';
 import type { ResponseFacts } from './response.ts';
@@ -63,17 +63,10 @@ export function planResponse(
   const settings = updateSettings(current, sent, models, '/response');
   const known = new Map(input && conversation.items.map((item) => [item.id, item]));
   const items = input?.map((item, index) => readInput(item, known, `/response/input/${String(index)}`));
-  if (items && wouldOverflow(emptyConversation, items)) throw tooLong('response.input');
+  if (items) requireRoom(emptyConversation, items, 'response.input');
   const isInConversation = place !== 'none';
   return { settings, instructions: instructions ?? undefined, input: items, isInConversation, metadata };
 }
-
-export const tooLong = (field: string): Refused =>
-  new Refused(
-    'context_length_exceeded',
-    `${field}: a conversation has at most 2,000 items and 250,000 characters`,
-    field,
-  );
 
 function readInput(item: Schemas['RealtimeItemCreate'], known: ReadonlyMap<string, Item>, at: string): Item {
   if (item.type !== 'item_reference') {
@@ -120,7 +113,7 @@ export function toRun(
   const { models } = config;
   const transcribed = (item: Item) => (isPending(item) ? findItem(conversation, item.id) : undefined) ?? item;
   const items = input?.map(transcribed) ?? itemsFrom(conversation, start);
-  if (wouldOverflow(emptyConversation, items)) throw tooLong('response');
+  requireRoom(emptyConversation, items, 'response');
   const { messages, hasCalls } = toMessages(items, { ofSession: instructionsOf(config), ofResponse: instructions });
   if (hasCalls) requireSupport(models.chat, 'tools', '/session/tools');
   const isCallersLoop = settings.tools.length > 0 || hasCalls;

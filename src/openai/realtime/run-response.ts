@@ -7,6 +7,7 @@ import type { InAnswerScope } from '../../realtime/answer-scope.ts';
 import { warmUp } from '../../realtime/warm-up.ts';
 import { resolveVoice } from '../aliases.ts';
 import { ownTools } from '../run.ts';
+import { toSoundFormat } from './input-config.ts';
 import type { Run } from './response-plan.ts';
 import { endOf, type ResponseEvent } from './response.ts';
 
@@ -64,19 +65,16 @@ type Emit = Parameters<typeof runResponse>[1];
 const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 
-function toPlan(id: string, { models, settings, call, isCallersLoop, language }: Run, services: Services): AnswerPlan {
+function toPlan(id: string, planned: Run, services: Services): AnswerPlan {
+  const { models, settings, call, isCallersLoop } = planned;
   const tools = ownTools(services, isCallersLoop, settings.toolChoice);
-  return { id, chat: { model: models.chat, call, tools }, speech: toSpeech({ models, settings, language }) };
+  return { id, chat: { model: models.chat, call, tools }, speech: toSpeech(planned) };
 }
 
-function toSpeech({
-  models: { speech },
-  settings,
-  language,
-}: Pick<Run, 'models' | 'settings' | 'language'>): SpeechPlan | null {
+function toSpeech({ models: { speech }, settings, language }: Run): SpeechPlan | null {
   if (settings.modality === 'text' || !speech) return null;
   const { format, voice, speed } = settings;
-  const encoding = format.type === 'audio/pcm' ? 'pcm' : format.type === 'audio/pcmu' ? 'pcmu' : 'pcma';
+  const { encoding } = toSoundFormat(format);
   const pointers = { model: '/session/model', voice: '/session/audio/output/voice' };
   const selection = { model: undefined, voice: resolveVoice(speech, voice), pointers };
   return { selection, language, encoding, ...(speed !== 1 && { speed }) };

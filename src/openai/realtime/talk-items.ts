@@ -10,16 +10,15 @@ import {
   previousOf,
   remove,
   replace,
+  requireRoom,
   sentMs,
   spokenPart,
   withHeard,
-  wouldOverflow,
   type Item,
   type MessageItem,
 } from './conversation.ts';
 import { Refused } from './errors.ts';
 import { readItem, soundOf, toWire } from './items.ts';
-import { tooLong } from './response-plan.ts';
 import { requireInput } from './session-config.ts';
 import type { ServerEvent } from './server-events.ts';
 import type { TalkContext, TalkEffect, TalkState } from './talk-state.ts';
@@ -46,7 +45,7 @@ export class TalkItems {
     if (isTaken || findItem(conversation, item.id) !== undefined) {
       throw invalid('body', '/item/id', 'is the id of another item');
     }
-    if (wouldOverflow(conversation, [item])) throw tooLong('item');
+    requireRoom(conversation, [item], 'item');
     const previous = sent === 'root' ? null : (sent ?? undefined);
     if (previous != null && !findItem(conversation, previous)) {
       throw invalid('body', '/previous_item_id', 'is not the id of an item');
@@ -54,7 +53,7 @@ export class TalkItems {
     const sound = isPending(item) && soundOf(given, '/item');
     if (sound) requireInput(this.context.config);
     this.add(item, previous);
-    this.send({ type: 'conversation.item.done', previous_item_id: this.#previous(item.id), item: toWire(item) });
+    this.finish(item);
     if (!sound) return;
     this.awaitTranscript(item.id);
     this.effects.push({ type: 'transcribe', item: item.id, sound });
@@ -63,7 +62,7 @@ export class TalkItems {
   /** Adds an item, and announces it. */
   add(item: Item, previous?: string | null): void {
     this.set({ conversation: insert(this.state.conversation, item, previous) });
-    this.send({ type: 'conversation.item.added', previous_item_id: this.#previous(item.id), item: toWire(item) });
+    this.#sendItem('conversation.item.added', item);
   }
 
   retrieve({ item_id: id }: EventOf<'conversation.item.retrieve'>): void {
@@ -111,7 +110,7 @@ export class TalkItems {
     const { conversation } = this.state;
     if (!findItem(conversation, item.id)) return;
     this.set({ conversation: replace(conversation, item) });
-    this.send({ type: 'conversation.item.done', previous_item_id: this.#previous(item.id), item: toWire(item) });
+    this.#sendItem('conversation.item.done', item);
   }
 
   protected awaitTranscript(id: string): void {
@@ -128,8 +127,9 @@ export class TalkItems {
     this.effects.push({ type: 'send', event });
   }
 
-  #previous(id: string): string | null {
-    return previousOf(this.state.conversation, id);
+  #sendItem(type: 'conversation.item.added' | 'conversation.item.done', item: Item): void {
+    const previous_item_id = previousOf(this.state.conversation, item.id);
+    this.send({ type, previous_item_id, item: toWire(item) });
   }
 
   protected newId(kind: 'item' | 'resp' | 'call'): string {

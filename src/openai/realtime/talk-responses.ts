@@ -195,8 +195,8 @@ export class TalkResponses extends TalkItems {
   /** The model does not see calls of a canceled response. */
   #stop(open: OpenResponse, end: ResponseEnd): void {
     for (const item of open.response.output) {
-      const dropped = item.type === 'function_call' && { ...item, isDropped: true };
-      if (dropped) this.set({ conversation: replace(this.state.conversation, dropped) });
+      if (item.type !== 'function_call') continue;
+      this.set({ conversation: replace(this.state.conversation, { ...item, isDropped: true }) });
     }
     if (!open.waitsFor) this.effects.push({ type: 'stop', response: open.response.facts.id });
     this.#close(open, end);
