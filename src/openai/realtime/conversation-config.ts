@@ -13,7 +13,7 @@ import {
   type AnswerModels,
   type AnswerSettings,
 } from './answer-settings.ts';
-import { forField, isExpected } from './errors.ts';
+import { isExpected } from './errors.ts';
 import {
   chooseAvailable,
   openInput,
@@ -80,9 +80,7 @@ export function updateConversation(
   const input = update.audio?.input ?? {};
   if (include != null && include.length > 0) throw new UnsupportedValue('/session/include', 'must be [] or null');
   const keeps = named == null || isRealtimeAlias(named, services);
-  const chat = keeps
-    ? config.models.chat
-    : forField('/session/model', () => chooseAvailable(services, 'chat', named, '/session/model'));
+  const chat = keeps ? config.models.chat : chooseAvailable(services, 'chat', named, '/session/model');
   const models = { ...config.models, chat };
   const settings = updateSettings(config.settings, update, models, '/session');
   const { transcription, turn_detection: detection } = input;

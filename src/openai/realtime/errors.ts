@@ -27,11 +27,11 @@ export const isExpected = (error: unknown): boolean =>
 const fields = new WeakMap<Error, string>();
 
 /** Runs `work`. `failure` names the field, a JSON Pointer, as the `param` of an error that it throws. */
-export function forField<T>(pointer: string, work: () => T): T {
+export function forField<T>(pointer: string | undefined, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Error) fields.set(error, pointer.slice(1).replaceAll('/', '.'));
+    if (pointer !== undefined && error instanceof Error) fields.set(error, pointer.slice(1).replaceAll('/', '.'));
     throw error;
   }
 }

@@ -35,16 +35,18 @@ export function openInput(services: ConfigServices, named: string | undefined): 
   return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: {}, delay: undefined, detection };
 }
 
-/** Throws the errors of the named or default model, even if it is only unavailable. */
+/** Throws the errors of the named or default model, even if it is only unavailable. `pointer` is its field. */
 export function chooseAvailable<C extends Capability>(
   services: ConfigServices,
   capability: C,
   named: string | null | undefined,
   pointer?: string,
 ): ServedModel<C> {
-  const model = resolveModel(services, capability, named, pointer);
-  requireAvailable(model, services.registry.of(capability));
-  return model;
+  return forField(pointer, () => {
+    const model = resolveModel(services, capability, named, pointer);
+    requireAvailable(model, services.registry.of(capability));
+    return model;
+  });
 }
 
 const maxDelay = 64;
@@ -62,11 +64,9 @@ export function updateInput(
   services: ConfigServices,
 ): InputConfig {
   const { model: named, delay = config.delay, ...hints } = transcription ?? noHints;
-  const choose = () =>
-    named === undefined ? config.model : chooseAvailable(services, 'transcription', named, modelPointer);
   return {
     format: format ? toFormat(format) : config.format,
-    model: forField(modelPointer, choose),
+    model: named === undefined ? config.model : chooseAvailable(services, 'transcription', named, modelPointer),
     hints: transcription === null ? {} : updated(config.hints, hints),
     delay: delay?.slice(0, maxDelay),
     detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),

@@ -96,7 +96,7 @@ export function factsOf(
 }
 
 /** What the model answers. */
-interface Answered {
+export interface Answered {
   readonly conversation: Conversation;
   /** The item with which the model's part of the conversation begins; undefined: the first one. */
   readonly start: string | undefined;

@@ -81,9 +81,9 @@ class Step {
       case 'opened': {
         const { identity, config } = this.state;
         this.#send({ type: 'session.created', session: toSession(config, identity) } as ServerEvent);
-        this.effects.push({ type: 'open', config });
+        this.#add({ type: 'open', config });
         if (!event.isConfigured) return;
-        this.effects.push({ type: 'configure', config });
+        this.#add({ type: 'configure', config });
         return this.#converse((talk) => talk.warmUp('update'));
       }
       case 'received':
@@ -93,7 +93,7 @@ class Step {
       case 'updated': {
         const { config } = event;
         this.#set({ config });
-        this.effects.push({ type: 'configure', config });
+        this.#add({ type: 'configure', config });
         this.#send({ type: 'session.updated', session: toSession(config, this.state.identity) } as ServerEvent);
         return this.#converse((talk) => talk.warmUp('update'));
       }
@@ -109,8 +109,7 @@ class Step {
         return this.#set({ isDraining: true });
       case 'concluding':
         this.#set({ isDraining: true, isConcluding: true });
-        this.effects.push({ type: 'commit', eventId: null });
-        return;
+        return this.#add({ type: 'commit', eventId: null });
       case 'expired':
         return this.#fail(1001, sessionExpired.message, sessionExpired);
       case 'failed':
@@ -120,7 +119,7 @@ class Step {
 
   close(code: number, reason: string): void {
     this.#set({ isOver: true });
-    this.effects.push({ type: 'close', code, reason });
+    this.#add({ type: 'close', code, reason });
   }
 
   /** Ends the responses, and closes the session with the error. */
@@ -143,18 +142,16 @@ class Step {
   #take(event: ClientEvent, eventId: string | null): void {
     switch (event.type) {
       case 'session.update':
-        this.effects.push({ type: 'update', session: event.session, eventId });
-        return;
+        return this.#add({ type: 'update', session: event.session, eventId });
       case 'input_audio_buffer.append':
         requireInput(this.state.config);
-        if (!this.state.isConcluding) this.effects.push({ type: 'append', sound: event.sound, eventId });
+        if (!this.state.isConcluding) this.#add({ type: 'append', sound: event.sound, eventId });
         return;
       case 'input_audio_buffer.commit':
         requireInput(this.state.config);
-        this.effects.push({ type: 'commit', eventId });
-        return;
+        return this.#add({ type: 'commit', eventId });
       case 'input_audio_buffer.clear':
-        this.effects.push({ type: 'clear' });
+        this.#add({ type: 'clear' });
         return this.#send({ type: 'input_audio_buffer.cleared' });
       case 'conversation.item.create':
         return this.#converse((talk) => talk.create(event));
@@ -173,10 +170,7 @@ class Step {
 
   #followTurn(event: TurnEvent): void {
     const { config, talk, lastTurn, isConcluding } = this.state;
-    if (event.type === 'nothing' && isConcluding) {
-      this.effects.push({ type: 'clear' });
-      return;
-    }
+    if (event.type === 'nothing' && isConcluding) return this.#add({ type: 'clear' });
     const previous = config.type === 'realtime' ? (talk.conversation.items.at(-1)?.id ?? null) : lastTurn;
     const isHidden = 'turn' in event && talk.transcribing.get(event.turn) === false;
     if (!isHidden) turnEvents(event, previous).forEach((sent) => this.#send(sent));
@@ -191,14 +185,18 @@ class Step {
     step(talk);
     talk.checkEarly();
     this.#set({ talk: talk.state });
-    this.effects.push(...talk.effects);
+    this.#add(...talk.effects);
   }
 
   #set(change: Partial<SessionState>): void {
     this.state = { ...this.state, ...change };
   }
 
+  #add(...effects: readonly Effect[]): void {
+    this.effects.push(...effects);
+  }
+
   #send(event: ServerEvent): void {
-    this.effects.push({ type: 'send', event });
+    this.#add({ type: 'send', event });
   }
 }

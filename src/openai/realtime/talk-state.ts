@@ -1,12 +1,12 @@
 /** The state of the turns and the conversation, and the effects of a change. A transcription session has only turns. */
 import { notPlaying, type Playing } from '../../realtime/playing.ts';
 import { emptyConversation, type Conversation } from './conversation.ts';
-import type { ResponsePlan, Run } from './response-plan.ts';
+import type { Answered, ResponsePlan, Run } from './response-plan.ts';
 import type { Response } from './response.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { ServerEvent } from './server-events.ts';
 
-export interface TalkState {
+export interface TalkState extends Answered {
   /**
    * The turn of uncommitted speech: one that has begun or, if the client commits turns, one that contains a voice. Its
    * item is added when it ends.
@@ -17,7 +17,6 @@ export interface TalkState {
    * that a client gets all events of a transcript or none. The client may have deleted the item.
    */
   readonly transcribing: ReadonlyMap<string, boolean>;
-  readonly conversation: Conversation;
   /** The response that adds to the conversation. */
   readonly active: OpenResponse | undefined;
   /** The responses that do not. */
@@ -31,10 +30,6 @@ export interface TalkState {
   readonly playing: Playing;
   /** The item of the conversation whose sound was sent last, and when that will have been played. */
   readonly spoken: { readonly id: string; readonly untilMs: number } | undefined;
-  /** The item with which the model's part of the conversation begins; undefined: the first one. */
-  readonly start: string | undefined;
-  /** Language of the last turn. */
-  readonly language: string | undefined;
   /** Number of times that the models were warmed up since the last response. */
   readonly warmUps: number;
   /** Number of ids so far. */
