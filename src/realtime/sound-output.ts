@@ -48,29 +48,21 @@ export async function* soundOf(audio: AsyncIterable<Uint8Array>, encoding: Outpu
   yield* cut(flush(), false);
 }
 
-interface Encoder {
-  /** In Hz. */
-  readonly rate: number;
-  readonly resample: (samples: Int16Array) => Int16Array;
-  /** Returns the last samples. */
-  readonly flush: () => Int16Array;
-  readonly encode: (samples: Int16Array) => Uint8Array;
-}
-
-function encoderOf(encoding: OutputEncoding): Encoder {
+/** `flush` returns the last samples of `resample`. */
+function encoderOf(encoding: OutputEncoding) {
   const { sampleRate } = pcmFormat;
   if (encoding === 'pcm') {
     const encode = ({ buffer, byteOffset, byteLength }: Int16Array) => new Uint8Array(buffer, byteOffset, byteLength);
-    return { rate: sampleRate, resample: (samples) => samples, flush: () => new Int16Array(), encode };
+    return { rate: sampleRate, resample: (samples: Int16Array) => samples, flush: () => new Int16Array(), encode };
   }
   const rate = 8_000;
   const resampler = new Resampler(sampleRate, rate);
   const law = encoding === 'pcmu' ? 'ulaw' : 'alaw';
   return {
     rate,
-    resample: (samples) => toSamples16(resampler.push(toFloats(samples))),
+    resample: (samples: Int16Array) => toSamples16(resampler.push(toFloats(samples))),
     flush: () => toSamples16(resampler.flush()),
-    encode: (samples) => toG711(samples, law),
+    encode: (samples: Int16Array) => toG711(samples, law),
   };
 }
 

@@ -4,21 +4,12 @@ import { invalid } from '../../contract/problems.ts';
 import { createConversation } from '../conversation.ts';
 import { textOf, type CallItem, type Item, type MessageItem } from './conversation.ts';
 
-export interface Instructions {
-  /** Of the session; "" for none. */
-  readonly ofSession: string;
-  /** Of the response; undefined if it has none. */
-  readonly ofResponse: string | undefined;
-}
-
-export interface ModelInput {
-  readonly messages: readonly Message[];
-  /** Whether there are calls of the client's tools. */
-  readonly hasCalls: boolean;
-}
-
-/** Throws `invalid-request` without a message and instructions. */
-export function toMessages(items: readonly Item[], { ofSession, ofResponse }: Instructions): ModelInput {
+/**
+ * Returns the messages, and whether there are calls of the client's tools. `ofSession` and `ofResponse` are the
+ * instructions: "" for none; a response without its own has undefined. Throws `invalid-request` without a message and
+ * instructions.
+ */
+export function toMessages(items: readonly Item[], ofSession: string, ofResponse: string | undefined) {
   // LiveKit repeats the instructions of the session. Cached prompts remain valid if the rest comes last.
   const isLonger = ofSession !== '' && ofResponse?.startsWith(ofSession);
   const first = isLonger ? ofSession : (ofResponse ?? ofSession);

@@ -20,6 +20,7 @@ import {
   isPending,
   itemsFrom,
   requireRoom,
+  turnItem,
   type Conversation,
   type Item,
 } from './conversation.ts';
@@ -114,16 +115,13 @@ export function toRun(
   const transcribed = (item: Item) => (isPending(item) ? findItem(conversation, item.id) : undefined) ?? item;
   const items = input?.map(transcribed) ?? itemsFrom(conversation, start);
   requireRoom(emptyConversation, items, 'response');
-  const { messages, hasCalls } = toMessages(items, { ofSession: instructionsOf(config), ofResponse: instructions });
+  const { messages, hasCalls } = toMessages(items, instructionsOf(config), instructions);
   if (hasCalls) requireSupport(models.chat, 'tools', '/session/tools');
   const isCallersLoop = settings.tools.length > 0 || hasCalls;
   return { models, settings, call: { messages, ...toCall(settings, models.chat) }, isCallersLoop, language };
 }
 
-const blankTurn: Item = {
-  ...{ id: '', type: 'message', role: 'user', status: 'completed' },
-  content: [{ type: 'input_text', text: ' ' }],
-};
+const blankTurn: Item = { ...turnItem(''), content: [{ type: 'input_text', text: ' ' }] };
 
 /**
  * Returns the run for the next turn, by default with a blank text instead of its transcript; undefined if the model cannot
