@@ -59,9 +59,9 @@ export class TalkResponses extends TalkItems {
 
   cancelResponse({ response_id: id }: EventOf<'response.cancel'>): void {
     const { active, beside, endedAt } = this.state;
-    const other = beside.find(({ response }) => response.facts.id === id);
+    const other = beside.find((open) => idOf(open) === id);
     if (other) return this.#stop(other, { status: 'cancelled', reason: 'client_cancelled', playedMs: 0, usage: null });
-    if (active && (id == null || active.response.facts.id === id)) return this.interrupt('client_cancelled');
+    if (active && (id == null || idOf(active) === id)) return this.interrupt('client_cancelled');
     if (this.context.now - endedAt < crossingMs) return;
     // LiveKit ignores errors whose message begins like this.
     throw new Refused('response_cancel_not_active', 'Cancellation failed: no active response found.');
@@ -147,22 +147,17 @@ export class TalkResponses extends TalkItems {
     const { response, effects } = beginResponse(factsOf(plan, config, ids));
     const { items } = this.state.conversation;
     const waitsFor = (plan.input ?? items).filter(isPending).map(({ id }) => id);
-    const open = { response, plan, waitsFor, isAutomatic, cuts: 0 };
+    const open = { response, plan, waitsFor: early ? undefined : waitsFor, isAutomatic, cuts: 0 };
     this.set(plan.isInConversation ? { active: open, isOwed: false } : { beside: [...this.state.beside, open] });
     this.#perform(effects, plan);
-    if (early) this.#release(open);
-    else if (waitsFor.length === 0) this.#run(open);
-  }
-
-  /** Its turn has just ended, so that it waits for nothing. */
-  #release(open: OpenResponse): void {
-    this.#replace({ ...open, waitsFor: undefined });
-    this.set({ early: undefined, warmUps: 0 });
-    this.effects.push({ type: 'release', response: open.response.facts.id });
+    if (early) {
+      this.set({ early: undefined, warmUps: 0 });
+      this.effects.push({ type: 'release', response: early.id });
+    } else if (waitsFor.length === 0) this.#run(open);
   }
 
   #run(open: OpenResponse): void {
-    const { id } = open.response.facts;
+    const id = idOf(open);
     this.#replace({ ...open, waitsFor: undefined });
     this.set({ warmUps: 0 });
     try {
@@ -198,16 +193,14 @@ export class TalkResponses extends TalkItems {
       if (item.type !== 'function_call') continue;
       this.set({ conversation: replace(this.state.conversation, { ...item, isDropped: true }) });
     }
-    if (!open.waitsFor) this.effects.push({ type: 'stop', response: open.response.facts.id });
+    if (!open.waitsFor) this.effects.push({ type: 'stop', response: idOf(open) });
     this.#close(open, end);
   }
 
   #close(open: OpenResponse, end: ResponseEnd): void {
-    const { active, beside } = this.state;
     this.#perform(endResponse(open.response, end), open.plan);
-    const { id } = open.response.facts;
-    if (active?.response.facts.id === id) this.set({ active: undefined });
-    else this.set({ beside: beside.filter(({ response }) => response.facts.id !== id) });
+    if (open.plan.isInConversation) this.set({ active: undefined });
+    else this.set({ beside: this.state.beside.filter((other) => idOf(other) !== idOf(open)) });
     this.set({ endedAt: this.context.now });
     this.settle();
   }
@@ -221,12 +214,13 @@ export class TalkResponses extends TalkItems {
   }
 
   #open(id: string): OpenResponse | undefined {
-    return [this.state.active, ...this.state.beside].find((open) => open?.response.facts.id === id);
+    return [this.state.active, ...this.state.beside].find((open) => open && idOf(open) === id);
   }
 
   #replace(open: OpenResponse): void {
-    const isSame = ({ response }: OpenResponse) => response.facts.id === open.response.facts.id;
-    if (this.state.active && isSame(this.state.active)) this.set({ active: open });
-    else this.set({ beside: this.state.beside.map((other) => (isSame(other) ? open : other)) });
+    if (open.plan.isInConversation) return this.set({ active: open });
+    this.set({ beside: this.state.beside.map((other) => (idOf(other) === idOf(open) ? open : other)) });
   }
 }
+
+const idOf = ({ response }: OpenResponse): string => response.facts.id;
