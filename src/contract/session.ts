@@ -53,8 +53,10 @@ export interface SessionPlace {
   report(state: SessionState): void;
   /** Call this when a turn has been transcribed or has failed. Counts the turn for the log line and the metrics. */
   turnEnded(audioMs: number): void;
-  /** Call this when a response has ended. `spokenMs`: the length of its audio. Counts it for the log line. */
-  responseEnded(spokenMs: number): void;
+  /** Call this when a response begins. Counts it for the log line. */
+  responseBegan(): void;
+  /** Call this when audio of a response has been sent. Counts its length for the log line. */
+  spoke(ms: number): void;
   /** Call this when the user speaks while an answer is playing. Counts this for the log line and the metrics. */
   answerInterrupted(): void;
 }

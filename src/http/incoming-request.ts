@@ -83,7 +83,7 @@ export interface RequestRecord {
   problem?: ProblemCode;
   /** Number of turns of a session that have ended. */
   turns?: number;
-  /** Number of responses of a session that have ended. */
+  /** Number of responses of a session. */
   responses?: number;
   /** Milliseconds of audio that a session has sent. */
   spokenMs?: number;

@@ -151,9 +151,11 @@ export function createSessions({ limit, draining, closing, concluding, metrics }
           if (usage) usage.audioMs = (usage.audioMs ?? 0) + audioMs;
           metrics?.turnEnded();
         },
-        responseEnded(spokenMs) {
+        responseBegan() {
           record.responses = (record.responses ?? 0) + 1;
-          record.spokenMs = (record.spokenMs ?? 0) + spokenMs;
+        },
+        spoke(ms) {
+          record.spokenMs = (record.spokenMs ?? 0) + ms;
         },
         answerInterrupted() {
           record.interruptions = (record.interruptions ?? 0) + 1;

@@ -63,15 +63,16 @@ export function planResponse(
   }
   const settings = updateSettings(current, sent, models, '/response');
   const known = new Map(input && conversation.items.map((item) => [item.id, item]));
-  const items = input?.map((item, index) => readInput(item, known, `/response/input/${String(index)}`));
+  const items = input?.map((item, index) => readInput(item, known, index));
   if (items) requireRoom(emptyConversation, items, 'response.input');
   const isInConversation = place !== 'none';
   return { settings, instructions: instructions ?? undefined, input: items, isInConversation, metadata };
 }
 
-function readInput(item: Schemas['RealtimeItemCreate'], known: ReadonlyMap<string, Item>, at: string): Item {
+function readInput(item: Schemas['RealtimeItemCreate'], known: ReadonlyMap<string, Item>, index: number): Item {
+  const at = `/response/input/${String(index)}`;
   if (item.type !== 'item_reference') {
-    const read = readItem(item, at, at);
+    const read = readItem(item, at, `input_${String(index)}`);
     if (!isPending(read)) return read;
     throw new UnsupportedValue(`${at}/content`, 'has audio: create the item, and refer to it');
   }

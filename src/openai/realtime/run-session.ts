@@ -162,6 +162,7 @@ export class Session {
 
   #send(event: ServerEvent): undefined {
     this.#events += 1;
+    if (event.type === 'response.created') this.#options.place.responseBegan();
     const numbered = { event_id: `event_${String(this.#events)}`, ...event };
     if (this.#options.checkAnswers) checkSentEvent(openaiContract, unions[this.#state.config.type], numbered);
     this.#socket.send(JSON.stringify(numbered));
@@ -199,25 +200,17 @@ export class Session {
   /** Runs a response in the background. */
   #run({ type, response, run }: Extract<Effect, { type: 'run' | 'prepare' }>): undefined {
     const { id, log, place, services } = this.#options;
-    let spokenMs = 0;
-    let isSeen = type === 'run';
     const life = linkedSignal(this.#socket.signal);
     const { signal } = life;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const release = type === 'prepare' ? raceAbort(promise, signal) : undefined;
-    const made = {
-      life,
-      release() {
-        isSeen = true;
-        resolve(undefined);
-      },
-    };
+    const made = { life, release: () => resolve(undefined) };
     this.#runs.set(response, made);
     if (type === 'run') this.#wait.begin(response);
     const emit = async (event: ResponseEvent) => {
       if (event.type === 'broken') this.#log(event.error, 'a response failed');
       await this.#apply({ ...event, response });
-      if (event.type === 'part' && event.part.type === 'sound') spokenMs += event.part.ms;
+      if (event.type === 'part' && event.part.type === 'sound') place.spoke(event.part.ms);
       if (event.type === 'part') this.#measureWait(response, event.part);
       await this.#socket.drained(maxUnsentSound);
     };
@@ -226,9 +219,7 @@ export class Session {
     void work.finally(() => {
       life[Symbol.dispose]();
       this.#work.delete(work);
-      if (this.#runs.get(response) !== made) return; // it runs again
-      this.#runs.delete(response);
-      if (isSeen) place.responseEnded(spokenMs);
+      if (this.#runs.get(response) === made) this.#runs.delete(response); // otherwise, it runs again
     });
   }
 

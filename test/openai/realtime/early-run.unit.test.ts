@@ -142,15 +142,15 @@ describe('an answer that has begun early', () => {
   });
 
   it('is ended and never sent if the user continues to speak', async () => {
-    const { early, exchange, end, tell, signals, logged, responses } = await talk();
+    const { early, exchange, end, tell, signals, logged, counted } = await talk();
     early('two');
     await exchange();
     tell('two', { type: 'resumed' });
     expect(await exchange()).toEqual([]);
     expect(signals[1]!.aborted).toBe(true);
-    expect([logged, responses.length]).toEqual([[], 1]);
+    expect([logged, counted.responses]).toEqual([[], 1]);
     expect(resultOf(await end('two', 'Hello you.'))).toEqual({ status: 'completed' });
-    expect(responses).toHaveLength(2);
+    expect(counted.responses).toBe(2);
     expect(signals).toHaveLength(3);
   });
 

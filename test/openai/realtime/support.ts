@@ -185,8 +185,8 @@ export interface OpenSession {
   readonly concluding: AbortController;
   readonly logged: (readonly [level: string, message: string])[];
   readonly turns: number[];
-  /** Milliseconds of sound of the responses that have ended. */
-  readonly responses: number[];
+  /** What the session has counted for its log line. */
+  readonly counted: { responses: number };
   /** What the session has said of itself. */
   readonly idle: readonly boolean[];
   readonly ended: Promise<void>;
@@ -214,7 +214,7 @@ export function openSession(options: Partial<SessionOptions> = {}, config?: Sess
   const idle: boolean[] = [];
   const logged: (readonly [string, string])[] = [];
   const turns: number[] = [];
-  const responses: number[] = [];
+  const counted = { responses: 0 };
   const interruptions: number[] = [];
   const services = servicesWith();
   const write = (level: string) => (_facts: object, message: string) => void logged.push([level, message]);
@@ -229,7 +229,8 @@ export function openSession(options: Partial<SessionOptions> = {}, config?: Sess
       concluding: concluding.signal,
       report: ({ isIdle }) => void idle.push(isIdle),
       turnEnded: (ms) => void turns.push(ms),
-      responseEnded: (ms) => void responses.push(ms),
+      responseBegan: () => void (counted.responses += 1),
+      spoke: () => undefined,
       answerInterrupted: () => void interruptions.push(turns.length),
     },
     log: log as unknown as Logger,
@@ -244,7 +245,7 @@ export function openSession(options: Partial<SessionOptions> = {}, config?: Sess
   }).run();
   let read = 0;
   const session: OpenSession = {
-    ...{ socket, speech, draining, concluding, logged, turns, responses, idle, ended },
+    ...{ socket, speech, draining, concluding, logged, turns, counted, idle, ended },
     async exchange(...messages) {
       messages.forEach((message) => socket.say(message));
       for (let turn = 0; turn < settlingTurns; turn += 1) await new Promise(setImmediate);
