@@ -1,0 +1,1 @@
+import"./chunk-2LZ7UYOQ.js";

@@ -1,1 +1,0 @@
-import"./chunk-4PNMM6TH.js";
