@@ -43,7 +43,7 @@ export async function importFile(file: File): Promise<void> {
 
 /** Does not delete the key, which has its own button. */
 export async function deleteEverything(): Promise<void> {
-  forgetRecordings(); // before the deletion: they are written no more
+  forgetRecordings(); // first, so that no pending write stores them again
   await deleteConversations();
   prefer({ ...Object.fromEntries(Object.keys(preferences.value).map((name) => [name, undefined])), ...defaults });
   report('Everything is deleted.');

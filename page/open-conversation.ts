@@ -11,7 +11,7 @@ import { isAnswering, newTurnId, restore, startOver, stopAnswer, turns } from '.
 
 interface Kept {
   id: string;
-  /** Of the key that was in use when it was begun or opened: another one may be by the time of a write. */
+  /** The owner when the conversation was begun or opened. The user may have entered another key before a write. */
   readonly owner: string;
   /** 0 until it is saved for the first time. */
   revision: number;

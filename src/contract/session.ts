@@ -42,8 +42,8 @@ export interface Connecting {
 
 /** The place that a session takes; the service limits their number. */
 export interface SessionPlace {
-  /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
-  readonly draining: AbortSignal;
+  /** Aborts after DRAIN_DELAY. A session that is idle, or becomes idle, then closes its socket with 1012. */
+  readonly closing: AbortSignal;
   /**
    * Aborts a few seconds before the shutdown ends all requests, so that the session can transcribe what was said so
    * far.

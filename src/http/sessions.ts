@@ -15,9 +15,9 @@ import type { IncomingRequest, OpenedSession } from './incoming-request.ts';
 export interface SessionsOptions {
   /** REALTIME_SESSIONS. */
   readonly limit: number;
-  /** Aborts when the service begins to shut down: it opens no more sessions. */
+  /** Aborts when the service begins to shut down. From then on, no session is opened. */
   readonly draining: AbortSignal;
-  /** Aborts after DRAIN_DELAY, when clients that connect again reach another service: idle sessions end. */
+  /** Aborts after DRAIN_DELAY, once a load balancer sends clients that reconnect to another service. Idle sessions then end. */
   readonly closing: AbortSignal;
   /** Aborts a few seconds before the service ends its requests. */
   readonly concluding: AbortSignal;
@@ -142,7 +142,7 @@ export function createSessions({ limit, draining, closing, concluding, metrics }
         if (endedSeconds.length > remembered) endedSeconds.shift();
       });
       const place: SessionPlace = {
-        draining: closing,
+        closing,
         concluding,
         report: (state) => (session.state = state),
         turnEnded(audioMs) {

@@ -30,7 +30,7 @@ it('the programs are installed on CI', () => {
 
 const anyNumber = expect.any(Number) as number;
 
-/** Runs a program that has a spoken conversation, and resolves with the last line that it prints; `marked` follows the first. */
+/** Runs a program that has a spoken conversation. Resolves with its last line. Calls `marked` when it prints the first one. */
 async function speak(
   program: string,
   { url }: Pick<TestService, 'url'>,
@@ -52,7 +52,7 @@ async function speak(
   return JSON.parse(stdout.trim().split('\n').at(-1)!);
 }
 
-/** Connects each client with the service that `current` then returns, as a load balancer does. */
+/** Connects each client with the service that `current` returns at that moment, as a load balancer does. */
 async function startFront(current: () => TestService): Promise<{ readonly url: string }> {
   const front = createServer((client) => {
     const { hostname, port } = new URL(current().url);

@@ -207,7 +207,7 @@ describe('a conversation', () => {
     await tab.isKept();
     const id = tab.open.openId.value;
     tab.key.value = 'second';
-    await tab.talk('Good night'); // what was left is stored before
+    await tab.talk('Good night'); // is stored after what was still to be written
     expect(tab.titles).toEqual(['Good night']);
     tab.key.value = undefined;
     await expect.poll(() => tab.titles).toEqual(['Good morning']);
@@ -219,7 +219,7 @@ describe('a conversation', () => {
     tab.ask('Good morning');
     await tab.isKept();
     await tab.open.deleteConversations();
-    await tab.talk('Good night'); // what was left is stored before
+    await tab.talk('Good night'); // is stored after what was still to be written
     expect(tab.titles).toEqual(['Good night']);
   });
 

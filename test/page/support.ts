@@ -280,7 +280,7 @@ export const fastTimers = `{
   window.setTimeout = (call, ms) => setTimeout(call, ms / 10);
 }`;
 
-/** For `script`: the page's timers of so many milliseconds do not end. A busy machine would look, or come, too late. */
+/** For `script`: timers of this many milliseconds never end, so that a busy machine is not too late for what they end. */
 export const lasting = (endless: number) => `{
   const { setTimeout } = window;
   window.setTimeout = (call, ms, ...all) => setTimeout(call, ms === ${endless} ? 1_000_000 : ms, ...all);

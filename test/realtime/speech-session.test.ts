@@ -377,7 +377,7 @@ describe('an early transcription', () => {
   const options = { ...usual, detection: { ...usual.detection!, silenceMs: 5_000 } };
   const endOfTurn = sound(rate, [quiet, 4_800]);
 
-  /** The clock stands: on a busy machine, the model would not be known to be quick. */
+  /** The clock is stopped, because on a busy machine the model would not be known to be quick. */
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 

@@ -76,7 +76,7 @@ export class Session {
     const expiry = setTimeout(() => void this.#apply({ type: 'expired' }), lifeMs);
     try {
       await this.#apply({ type: 'opened', isConfigured: session !== undefined });
-      using _draining = { [Symbol.dispose]: onAbort(place.draining, () => void this.#apply({ type: 'draining' })) };
+      using _closing = { [Symbol.dispose]: onAbort(place.closing, () => void this.#apply({ type: 'draining' })) };
       using _concluding = {
         [Symbol.dispose]: onAbort(place.concluding, () => void this.#apply({ type: 'concluding' })),
       };

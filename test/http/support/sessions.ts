@@ -29,8 +29,8 @@ export function useSessions(
 
 const megabyte = 1_048_576;
 
-export async function echo(socket: TextSocket, { draining }: SessionPlace): Promise<void> {
-  draining.addEventListener('abort', () => socket.close(1012));
+export async function echo(socket: TextSocket, { closing }: SessionPlace): Promise<void> {
+  closing.addEventListener('abort', () => socket.close(1012));
   for await (const { text } of socket.messages) {
     socket.send(text ?? 'binary');
     await socket.drained(megabyte);

@@ -41,7 +41,7 @@ const breath = sound(rate, [quiet, 20]);
 const rest = sound(rate, [quiet, 5_000]);
 
 it('an early answer is sent once the turn ends, and is never sent if the user continues to speak', async () => {
-  // The clock stands: on a busy machine, the models would not be known to be quick.
+  // The clock is stopped, because on a busy machine the models would not be known to be quick.
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   await using service = await startTestService({ config, files });

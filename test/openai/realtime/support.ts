@@ -185,7 +185,7 @@ export interface OpenSession {
   readonly concluding: AbortController;
   readonly logged: (readonly [level: string, message: string])[];
   readonly turns: number[];
-  /** What the session has counted for its log line. */
+  /** The counts that the session reports for its log line. */
   readonly counted: { responses: number };
   /** What the session has said of itself. */
   readonly idle: readonly boolean[];
@@ -225,7 +225,7 @@ export function openSession(options: Partial<SessionOptions> = {}, config?: Sess
     query: {},
     session: undefined,
     place: {
-      draining: draining.signal,
+      closing: draining.signal,
       concluding: concluding.signal,
       report: ({ isIdle }) => void idle.push(isIdle),
       turnEnded: (ms) => void turns.push(ms),
